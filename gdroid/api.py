@@ -1,0 +1,53 @@
+"""The two calls of the Python API; everything else hangs on what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.limits import Limits
+from gdroid.options import Options, Progress
+from gdroid.report.model import Report
+
+if TYPE_CHECKING:
+    from gdroid.app import App
+
+
+def analyze(
+    path: str | PathLike[str],
+    *,
+    engine: str = "auto",
+    rules: Iterable[str | PathLike[str]] = (),
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Analyses one app and returns its report, complete or partial (`report.status`, `report.limits`).
+
+    Raises `UnreadableInput` when nothing of the file can be read, `WrongConfiguration` for a bad rule file or engine
+    name, and `EngineUnavailable` when the engine that was asked for cannot run here.
+    """
+    from gdroid import pipeline
+
+    return pipeline.analyze(Path(path), _options(engine, rules, limits, progress))
+
+
+def load(
+    path: str | PathLike[str],
+    *,
+    engine: str = "auto",
+    rules: Iterable[str | PathLike[str]] = (),
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> App:
+    """Opens one app for questions about its program, call graph and facts; each is computed when it is asked for."""
+    from gdroid import app
+
+    return app.load(Path(path), _options(engine, rules, limits, progress))
+
+
+def _options(
+    engine: str, rules: Iterable[str | PathLike[str]], limits: Limits | None, progress: Progress | None
+) -> Options:
+    return Options(engine, tuple(Path(rule) for rule in rules), Limits() if limits is None else limits, progress)

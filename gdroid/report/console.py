@@ -1,0 +1,250 @@
+"""The report for a person at a terminal: findings first, then what was analysed and how completely.
+
+Nothing that an app's author chose reaches the terminal as it is: every string passes `visible`, and is given to rich
+as `Text`, which knows no markup.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from gdroid.report.escape import visible
+from gdroid.report.model import LEVELS, Finding, Location, Report, Sink, Source, Step
+from gdroid.report.words import counted, method_in_words, position_in_words
+
+WIDTH = 120
+"""Columns, where the output is not a terminal."""
+
+_COLOURS = {"high": "bold white on red", "medium": "bold black on yellow", "low": "bold black on cyan"}
+_STATUS_COLOURS = {"complete": "green", "partial": "yellow", "failed": "red"}
+_STEPS = 10
+"""Steps of a longer path are left out in the middle unless all are asked for."""
+_LISTED = 8
+"""Entries shown of a list that only explains."""
+
+
+def render(report: Report, *, width: int = WIDTH, colour: bool = False, full: bool = False) -> str:
+    """The report as text, `width` columns wide; `colour` adds ANSI styles, `full` shows every step and entry."""
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    console.print(Group(*_parts(report, full)))
+    lines = out.getvalue().splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _parts(report: Report, full: bool) -> Iterable[RenderableType]:
+    yield _heading(report)
+    yield Text()
+    yield _verdict(report)
+    for finding in report.findings:
+        yield Text()
+        yield _finding(finding, full)
+    yield Text()
+    yield _completeness(report, full)
+
+
+def _heading(report: Report) -> Text:
+    app = report.app
+    line = Text(visible(app.path), style="bold")
+    if app.package is not None:
+        line.append(f"  {visible(app.package)}")
+    if app.version_name is not None:
+        line.append(f" {visible(app.version_name)}")
+    if app.version_code is not None:
+        line.append(f" ({app.version_code})")
+    return line
+
+
+def _verdict(report: Report) -> Text:
+    """What was found, in one sentence. Only a complete analysis says that there is nothing."""
+    if report.findings:
+        by_level = [(level, sum(f.severity == level for f in report.findings)) for level in reversed(LEVELS)]
+        line = Text(counted(len(report.findings), "finding") + ": ", style="bold")
+        line.append(", ".join(f"{n} {level}" for level, n in by_level if n))
+        if report.status != "complete":
+            line.append("; there may be more, as the analysis is incomplete", style=_STATUS_COLOURS["partial"])
+        return line
+    if report.status == "complete":
+        return Text("No leaks found.", style="bold green")
+    words = "The analysis failed" if report.status == "failed" else "The analysis is incomplete"
+    return Text(f"{words}: that nothing was found means little.", style=f"bold {_STATUS_COLOURS[report.status]}")
+
+
+def _finding(finding: Finding, full: bool) -> RenderableType:
+    title = Text()
+    title.append(f" {finding.severity.upper()} ", style=_COLOURS[finding.severity])
+    title.append(f" {visible(finding.title)}", style="bold")
+    title.append(f"  {visible(finding.rule)} {visible(finding.id)}", style="dim")
+    rows = _rows()
+    if finding.source is not None:
+        _end(rows, "source", finding.source)
+    if finding.sink is not None:
+        _end(rows, "sink", finding.sink)
+    if finding.path:
+        rows.add_row(_label("path"), _path(finding.path, full))
+    if finding.rests_on:
+        rows.add_row(_label("rests on"), _list(finding.rests_on, full))
+    rows.add_row(_label("about"), Text(", ".join(_about(finding)), style="dim"))
+    return Group(title, Padding(rows, (0, 0, 0, 2)))
+
+
+def _end(rows: Table, label: str, end: Source | Sink) -> None:
+    line = Text(visible(method_in_words(end.signature)))
+    if isinstance(end, Sink) and end.argument:
+        line.append(f", {visible(position_in_words(end.argument))}")
+    rows.add_row(_label(label), line)
+    rows.add_row(Text(), _place(end.location))
+
+
+def _about(finding: Finding) -> list[str]:
+    known = [visible(name) for name in (*finding.cwe, *finding.masvs)]
+    return [f"{finding.confidence} confidence", *known]
+
+
+def _place(location: Location) -> Text:
+    """`in a.b.Main.onCreate, Main.java:23`"""
+    line = Text("in ", style="dim")
+    line.append(visible(f"{location.class_name}.{location.method}"), style="not dim")
+    if location.file is not None and location.line is not None:
+        line.append(f", {visible(location.file)}:{location.line}", style="not dim cyan")
+    elif location.line is not None:
+        line.append(f", line {location.line}", style="not dim cyan")
+    elif location.pc is not None:
+        line.append(f", pc {location.pc}", style="not dim cyan")
+    return line
+
+
+def _path(path: tuple[Step, ...], full: bool) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    hidden = range(0) if full or len(path) <= _STEPS else range(_STEPS // 2, len(path) - _STEPS // 2)
+    last_place: tuple[str, str] | None = None
+    for number, step in enumerate(path, 1):
+        if number - 1 in hidden:
+            if number - 1 == hidden[0]:
+                table.add_row(Text("…"), Text(f"{counted(len(hidden), 'step')} left out; -v shows all", style="dim"))
+            last_place = None
+            continue
+        place = (step.location.class_name, step.location.method)
+        if place != last_place:
+            table.add_row(Text(), _place_of_steps(step.location))
+            last_place = place
+        table.add_row(Text(str(number), style="dim"), _step(step))
+    return table
+
+
+def _place_of_steps(location: Location) -> Text:
+    line = Text("in ", style="dim")
+    line.append(visible(f"{location.class_name}.{location.method}"))
+    if location.component is not None and location.component != location.class_name:
+        line.append(f" (component {visible(location.component)})")
+    return line
+
+
+def _step(step: Step) -> Text:
+    location = step.location
+    line = Text()
+    if location.line is not None:
+        line.append(f"{visible(location.file or 'line')}:{location.line}  ", style="cyan")
+    elif location.pc is not None:
+        line.append(f"pc {location.pc}  ", style="cyan")
+    line.append(visible(step.statement))
+    if step.why:
+        line.append(f"\n    {visible(step.why)}", style="italic dim")
+    return line
+
+
+def _completeness(report: Report, full: bool) -> RenderableType:
+    rows = _rows()
+    status = Text(report.status, style=f"bold {_STATUS_COLOURS[report.status]}")
+    undone = [phase for phase in report.phases if phase.status != "complete"]
+    if undone:
+        status.append("; " + ", ".join(f"{visible(phase.name)} {phase.status}" for phase in undone))
+    rows.add_row(_label("analysis"), status)
+    hit = [limit for limit in report.limits if limit.hit]
+    rows.add_row(_label("limits hit"), _limits(report, full) if hit else Text("none"))
+    rows.add_row(_label("components"), _components(report, full))
+    if report.problems:
+        problems = [f"{problem.where}: {problem.what}" for problem in report.problems]
+        rows.add_row(_label("skipped"), _list(problems, full))
+    rows.add_row(_label("analysed"), Text(_amount(report)))
+    seconds = sum(phase.seconds for phase in report.phases)
+    peak = max((phase.peak_mb for phase in report.phases), default=0.0)
+    engine = f"{visible(report.engine.name)} ({visible(report.engine.device)})"
+    tool = f"{visible(report.tool.name)} {visible(report.tool.version)}"
+    rows.add_row(_label("took"), Text(f"{seconds:.1f} s, at most {peak:,.0f} MB, engine {engine}, {tool}"))
+    return rows
+
+
+def _limits(report: Report, full: bool) -> Text:
+    lines = []
+    for limit in report.limits:
+        if limit.hit:
+            where = _shortened(limit.where, full)
+            lines.append(f"{visible(limit.name)} = {limit.value:g}" + (f" at {', '.join(where)}" if where else ""))
+    return Text("\n".join(lines), style=_STATUS_COLOURS["partial"])
+
+
+def _components(report: Report, full: bool) -> Text:
+    components = report.components
+    if not components:
+        return Text("none declared")
+    kinds: dict[str, int] = {}
+    for component in components:
+        kinds[component.kind] = kinds.get(component.kind, 0) + 1
+    exported = sum(component.exported for component in components)
+    kind_words = ", ".join(f"{n} {visible(kind)}" for kind, n in sorted(kinds.items()))
+    line = Text(f"{len(components)} ({kind_words}), {exported} exported")
+    undone = [c for c in components if c.status != "complete"]
+    if undone:
+        names = _shortened([f"{c.name} ({c.status})" for c in undone], full)
+        line.append("\nnot complete: " + ", ".join(names), style=_STATUS_COLOURS["partial"])
+    return line
+
+
+def _amount(report: Report) -> str:
+    stats = report.stats
+    return (
+        f"{counted(len(report.app.dex_files), 'dex file')}, {counted(stats.classes, 'class', 'classes')}, "
+        f"{stats.reachable_methods:,} of {counted(stats.methods, 'method')} reachable, "
+        f"{counted(stats.instructions, 'instruction')}, {counted(stats.facts, 'fact')}, "
+        f"{stats.unresolved_calls:,} of {counted(stats.call_sites, 'call')} unresolved"
+    )
+
+
+def _list(entries: Iterable[str], full: bool) -> Text:
+    return Text("\n".join(_shortened(entries, full)))
+
+
+def _shortened(entries: Iterable[str], full: bool) -> list[str]:
+    shown = [visible(entry) for entry in entries]
+    if full or len(shown) <= _LISTED:
+        return shown
+    return [*shown[:_LISTED], f"and {len(shown) - _LISTED} more (-v shows all)"]
+
+
+def _rows() -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    return table
+
+
+def _label(name: str) -> Text:
+    return Text(name, style="dim")
