@@ -1,0 +1,200 @@
+"""AndroidManifest.xml: what Android's package parser makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.container.axml import Attribute, Element
+from analyzer.container.model import Component, ComponentKind, IntentFilter, Manifest, PathKind
+from analyzer.container.resources import Resources
+
+_KINDS: dict[str, ComponentKind] = {
+    "activity": "activity",
+    "activity-alias": "activity",
+    "service": "service",
+    "receiver": "receiver",
+    "provider": "provider",
+}
+_PATHS: dict[str, PathKind] = {
+    "path": "exact",
+    "pathPrefix": "prefix",
+    "pathPattern": "pattern",
+    "pathSuffix": "suffix",
+    "pathAdvancedPattern": "advanced",
+}
+_PERMISSION_TAGS = ("uses-permission", "uses-permission-sdk-23", "uses-permission-sdk-m")
+_JELLY_BEAN_MR1 = 17
+_CUR_DEVELOPMENT = 10_000
+
+
+def build_manifest(root: Element, resources: Resources) -> tuple[Manifest, list[str]]:
+    """The manifest that `root` says, with Android's defaults, and what in it Android would not accept."""
+    return _Builder(root, resources).build()
+
+
+def qualified(package: str, name: str) -> str:
+    """The class that a manifest name means: `.X` and `X` are in the package, `a.X` is itself."""
+    if name.startswith("."):
+        return package + name
+    return name if "." in name or not package else f"{package}.{name}"
+
+
+class _Builder:
+    def __init__(self, root: Element, resources: Resources) -> None:
+        self.root, self.resources = root, resources
+        self.package = (root.plain("package") or "").split("\0")[0]
+        self.notes: list[str] = []
+        self.min_sdk, self.target_sdk = self._sdk()
+
+    def build(self) -> tuple[Manifest, list[str]]:
+        root = self.root
+        if root.tag != "manifest":
+            self.notes.append(f"root element is <{root.tag}>, not <manifest>")
+        if not self.package:
+            self.notes.append("no package name")
+        applications = list(root.named("application"))
+        if len(applications) > 1:
+            self.notes.append(f"{len(applications)} <application> elements; the first is used")
+        application = applications[0] if applications else Element("application", [])
+        application_class = self._class(application, "name")
+        config = application.get("networkSecurityConfig")
+        cleartext = application.get("usesCleartextTraffic")
+        manifest = Manifest(
+            package=self.package,
+            version_name=self._text(root.get("versionName")),
+            version_code=self._number(root.get("versionCode")),
+            min_sdk=self.min_sdk,
+            target_sdk=self.target_sdk,
+            application_class=application_class,
+            debuggable=self._flag(application.get("debuggable"), False),
+            allow_backup=self._flag(application.get("allowBackup"), True),
+            permissions=_unique(self._text(e.get("name")) for e in root.named(*_PERMISSION_TAGS)),
+            components=tuple(self._components(application)),
+            declared_permissions=tuple(
+                (name, self._number(element.get("protectionLevel")) or 0)
+                for element in root.named("permission")
+                if (name := self._text(element.get("name")))
+            ),
+            cleartext_traffic=self._flag(cleartext, False) if cleartext else None,
+            network_config=self.resources.name(config.reference) if config and config.reference else None,
+            component_factory=self._class(application, "appComponentFactory"),
+        )
+        return manifest, self.notes
+
+    def _components(self, application: Element) -> Iterator[Component]:
+        enabled = self._flag(application.get("enabled"), True)
+        default_permission = self._text(application.get("permission"))
+        for attribute, kind in (("name", "application"), ("backupAgent", "backup")):
+            name = self._class(application, attribute)
+            if name:
+                yield Component(name, "application" if kind == "application" else "backup", False, enabled)
+        seen: set[tuple[str, ComponentKind]] = set()
+        for element in application.named(*_KINDS):
+            kind = _KINDS[element.tag]
+            name = self._class(element, "name")
+            if not name:
+                self.notes.append(f"<{element.tag}> without a name")
+                continue
+            if (name, kind) in seen:
+                self.notes.append(f"<{element.tag}> {name} stands there twice")
+            seen.add((name, kind))
+            yield self._component(element, name, kind, enabled, default_permission)
+        for element in self.root.named("instrumentation"):
+            name = self._class(element, "name")
+            if name:
+                yield Component(name, "instrumentation", False)
+
+    def _component(
+        self, element: Element, name: str, kind: ComponentKind, enabled: bool, default_permission: str | None
+    ) -> Component:
+        filters = tuple(self._filter(e) for e in element.named("intent-filter"))
+        # From API 31 on, a filter without android:exported is no longer installed; where the app runs, it is exported.
+        default = self.target_sdk < _JELLY_BEAN_MR1 if kind == "provider" else bool(filters)
+        permission = self._text(element.get("permission"))
+        if kind == "provider":
+            read, write = self._text(element.get("readPermission")), self._text(element.get("writePermission"))
+            # One open side leaves a provider open, whatever protects the other.
+            permission = permission or (read if read and write else None)
+        alias_of = self._class(element, "targetActivity") if element.tag == "activity-alias" else None
+        authorities = self._text(element.get("authorities")) or "" if kind == "provider" else ""
+        return Component(
+            name=name,
+            kind=kind,
+            exported=self._flag(element.get("exported"), default),
+            enabled=enabled and self._flag(element.get("enabled"), True),
+            permission=permission or default_permission,
+            filters=filters,
+            alias_of=alias_of,
+            authorities=tuple(part.strip() for part in authorities.split(";") if part.strip()),
+        )
+
+    def _filter(self, element: Element) -> IntentFilter:
+        data = list(element.named("data"))
+        return IntentFilter(
+            actions=_unique(self._text(e.get("name")) for e in element.named("action")),
+            categories=_unique(self._text(e.get("name")) for e in element.named("category")),
+            schemes=_unique(self._text(e.get("scheme")) for e in data),
+            hosts=_unique(self._text(e.get("host")) for e in data),
+            ports=_unique(self._text(e.get("port")) for e in data),
+            paths=tuple(
+                dict.fromkeys(
+                    (kind, text)
+                    for e in data
+                    for attribute, kind in _PATHS.items()
+                    if (text := self._text(e.get(attribute))) is not None
+                )
+            ),
+            mime_types=_unique(self._text(e.get("mimeType")) for e in data),
+            priority=_signed(self._number(element.get("priority")) or 0),
+        )
+
+    def _sdk(self) -> tuple[int, int]:
+        element = next(self.root.named("uses-sdk"), None)
+        if element is None:
+            return 1, 1
+        lowest = self._api(element.get("minSdkVersion"), 1)
+        return lowest, self._api(element.get("targetSdkVersion"), lowest)
+
+    def _api(self, attribute: Attribute | None, default: int) -> int:
+        if attribute is None:
+            return default
+        number = self._number(attribute)
+        # A letter names a preview release, which counts as newer than every number.
+        return number if number is not None else _CUR_DEVELOPMENT if attribute.text else default
+
+    def _class(self, element: Element, name: str) -> str | None:
+        text = self._text(element.get(name))
+        return qualified(self.package, text) if text else None
+
+    def _text(self, attribute: Attribute | None) -> str | None:
+        if attribute is None:
+            return None
+        if attribute.reference is not None:
+            values = self.resources.values(attribute.reference)
+            texts = [value.text for value in values if value.text is not None]
+            text = texts[0] if texts else None
+        elif attribute.text is not None:
+            text = attribute.text
+        else:
+            text = None if attribute.number is None else str(_signed(attribute.number))
+        return text.split("\0")[0].strip() if text is not None else None
+
+    def _number(self, attribute: Attribute | None) -> int | None:
+        if attribute is None:
+            return None
+        if attribute.reference is not None:
+            values = self.resources.values(attribute.reference)
+            return max((value.data for value in values if value.text is None), default=None)
+        return attribute.number
+
+    def _flag(self, attribute: Attribute | None, default: bool) -> bool:
+        number = self._number(attribute)
+        return default if number is None else number != 0
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 32) if 1 << 31 <= number < 1 << 32 else number
+
+
+def _unique(texts: Iterator[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text is not None))
