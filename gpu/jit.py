@@ -1,0 +1,153 @@
+"""Numba set-up: where compiled kernels are kept, and the decorator that makes a kernel.
+
+Numba's cache key covers the file of a kernel, but neither the helpers nor the constants that the kernel takes from
+other files: edit one of those and the old answer comes back. So the cache folder is named by a hash of every kernel
+source and of the versions of Numba, NumPy and Python. Import of this module does not import Numba.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ROOT = Path(__file__).resolve().parent.parent
+"""Folder that holds the packages."""
+
+KERNEL_FILES = ("gpu/**/*.py", "analyzer/**/kernels.py", "analyzer/**/opcodes.py", "analyzer/**/layout.py")
+"""Files that can hold a kernel, a helper of one or a constant of one."""
+
+STALE_DAYS = 30
+"""Cache folders of other versions that were not used for this long are removed."""
+
+
+def kernel_sources() -> list[Path]:
+    """Return every file that can hold a kernel, a helper of one or a constant of one, sorted."""
+    return sorted(path for pattern in KERNEL_FILES for path in ROOT.glob(pattern))
+
+
+def cache_key() -> str:
+    """Return the hash of all kernel sources and of the versions of what compiles them, 16 hex digits."""
+    digest = hashlib.sha256()
+    for path in kernel_sources():
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(ROOT)} {len(content)}\n".encode())
+        digest.update(content)
+    digest.update(f"{version('numba')} {version('numpy')} {sys.version}".encode())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def prepare() -> Path | None:
+    """Choose the cache folder and tell Numba; call it before Numba is imported.
+
+    Returns the folder, or None where nothing can be written (kernels are then compiled in every process).
+    """
+    name = f"numba-{cache_key()}"
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    for parent in (Path(home) / "gdroid", Path(tempfile.gettempdir()) / f"gdroid-{user}"):
+        folder = parent / name
+        if parent.is_absolute() and _usable(parent) and _usable(folder):
+            _remove_stale(parent, folder)
+            os.environ["NUMBA_CACHE_DIR"] = str(folder)
+            if "numba" in sys.modules:
+                importlib.import_module("numba").config.CACHE_DIR = str(folder)
+            return folder
+    return None
+
+
+def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Callable[[F], F]:
+    """Compile a function with `numba.njit`, from the cache where it is there.
+
+    With a signature the work is done now; a wrong argument type is then a TypeError and never a second compilation.
+    `helper`: called by other kernels only. Other options go to `numba.njit`.
+    """
+    folder = prepare()
+    numba = _numba()
+    settings: dict[str, Any] = {
+        "cache": folder is not None,
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": helper,
+        **options,
+    }
+    arguments = () if signature is None else (signature,)
+
+    def decorate(function: F) -> F:
+        try:
+            compiled: F = numba.njit(*arguments, **settings)(function)
+        except numba.core.errors.NumbaError:
+            raise
+        except Exception:
+            # A damaged cache file surfaces as whatever pickle makes of it. Wipe once; a second failure is real.
+            if folder is None:
+                raise
+            shutil.rmtree(folder, ignore_errors=True)
+            compiled = numba.njit(*arguments, **{**settings, "cache": _usable(folder)})(function)
+        return compiled
+
+    return decorate
+
+
+@functools.cache
+def _numba() -> Any:
+    """Import Numba and say so, once, when it is about to compile for the first time."""
+    numba = importlib.import_module("numba")
+    event = importlib.import_module("numba.core.event")
+
+    class FirstCompilation(event.Listener):  # type: ignore[misc, name-defined]
+        told = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.told:
+                self.told = True
+                why = "once" if prepare() else "no cache folder is writable: again in every run"
+                sys.stderr.write(f"gdroid: compiling kernels, {why} ...\n")
+                sys.stderr.flush()
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    event.register("numba:run_pass", FirstCompilation())
+    return numba
+
+
+def _usable(folder: Path) -> bool:
+    """Make the folder; True if it is ours alone to write (cached kernels are code) and can be written."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode):
+            return False
+        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+            return False
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+    except OSError:
+        return False
+    return True
+
+
+def _remove_stale(parent: Path, keep: Path) -> None:
+    """Remove cache folders of other versions that nobody used for a while."""
+    oldest = time.time() - STALE_DAYS * 86_400
+    try:
+        for folder in parent.glob("numba-*"):
+            if folder != keep and folder.lstat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        pass
