@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories that draw nothing by themselves, or that steer the terminal or the direction of text."""
-
 _MARKS_IN_A_ROW = 2
 
 
 def visible(text: str, longest: int = 300) -> str:
     """The text on one line, with nothing in it that a terminal would obey.
 
-    Control characters (so ANSI escapes and line ends), direction overrides, zero-width and unassigned characters and
-    lone surrogates come out as escapes (`\\x1b`, `\\u202e`); so do stacks of combining marks. Text of more than
-    `longest` characters is cut in the middle, and says so.
+    Control characters (so ANSI escapes and line ends), direction overrides, odd spaces, zero-width and unassigned
+    characters and lone surrogates come out as escapes (`\\x1b`, `\\u202e`); so do stacks of combining marks. Text of
+    more than `longest` characters is cut in the middle, and says so.
     """
     if len(text) > longest:
         head = longest * 2 // 3
@@ -25,9 +22,8 @@ def visible(text: str, longest: int = 300) -> str:
     shown = []
     marks = 0
     for char in text:
-        category = unicodedata.category(char)
-        marks = marks + 1 if category in ("Mn", "Me") else 0
-        shown.append(_escaped(char) if category in _HIDDEN or marks > _MARKS_IN_A_ROW else char)
+        marks = marks + 1 if unicodedata.category(char) in ("Mn", "Me") else 0
+        shown.append(_escaped(char) if marks > _MARKS_IN_A_ROW or not char.isprintable() else char)
     return "".join(shown)
 
 

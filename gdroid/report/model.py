@@ -234,6 +234,16 @@ def numbered(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
             text = "\0".join((*identity, str(rank)))
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             finding = replace(finding, id=digest[:16])
-        lists = {name: tuple(sorted(set(getattr(finding, name)))) for name in ("cwe", "masvs", "rests_on")}
-        result.append(replace(finding, **lists))
+        result.append(
+            replace(
+                finding,
+                cwe=_sorted_set(finding.cwe),
+                masvs=_sorted_set(finding.masvs),
+                rests_on=_sorted_set(finding.rests_on),
+            )
+        )
     return tuple(result)
+
+
+def _sorted_set(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(set(words)))

@@ -16,7 +16,7 @@ _PRIMITIVES = {
     "D": "double",
 }
 _TYPE = re.compile(r"\[*(?:[VZBSCIJFD]|L[^;]*;)")
-_SIGNATURE = re.compile(r"(?P<cls>\[*L[^;]*;)->(?P<name>[^(]+)\((?P<params>.*)\)(?P<ret>.*)", re.DOTALL)
+_SIGNATURE = re.compile(r"(?P<cls>\[*(?:[ZBSCIJFD]|L[^;]*;))->(?P<name>[^(]+)\((?P<params>.*)\)(?P<ret>.*)", re.DOTALL)
 
 
 def type_in_words(descriptor: str) -> str:
