@@ -14,7 +14,9 @@ def main() -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code; never raises."""
-    from gdroid.cli import exits
-    from gdroid.cli.root import root
+    from gdroid.cli import exits, root
 
-    return exits.guarded(lambda: root.main(args=list(arguments), prog_name="gdroid", standalone_mode=False))
+    if not arguments:
+        exits.guarded(lambda: root.invoke(["--help"]))
+        return exits.USAGE
+    return exits.guarded(lambda: root.invoke(list(arguments)))

@@ -54,11 +54,10 @@ def guarded(call: Callable[[], object]) -> int:
     try:
         code = call()
         sys.stdout.flush()
-    except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001  this is where every error ends
-        # click turns a closed pipe into SystemExit(1), which would say that there are findings
-        if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
-            silence_stdout()
-            return CLOSED_PIPE
+    except BrokenPipeError:
+        silence_stdout()
+        return CLOSED_PIPE
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  this is where every error ends
         return report(error)
     return code if isinstance(code, int) else OK
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 import click
@@ -35,3 +36,17 @@ def root() -> None:
     Exit codes: 0 nothing at or over the gate, 1 findings at or over the gate, 2 wrong usage or configuration, 3 input
     cannot be read, 4 analysis incomplete and nothing at the gate, 5 internal error, 130 interrupted.
     """
+
+
+def invoke(arguments: list[str]) -> object:
+    """Runs one command line and returns what its command returns; errors come out as they are.
+
+    `click.Group.main` would turn some of them into SystemExit: a closed pipe into code 1, which means findings here.
+    """
+    if "_GDROID_COMPLETE" in os.environ:  # a shell asks for completions
+        return root.main(arguments, "gdroid")
+    try:
+        with root.make_context("gdroid", arguments) as context:
+            return root.invoke(context)
+    except click.exceptions.Exit as end:  # --help, --version
+        return end.exit_code
