@@ -1,0 +1,440 @@
+"""SSA form of one method: each register renamed to values, phis only where they are needed and live.
+
+Blocks are renamed in reverse post-order. At a join, a phi is made for each live register on whose value the edges
+differ or may differ (a loop's back edge is not known yet); phis that turn out to be trivial are removed afterwards, as
+in Braun et al., "Simple and efficient construction of static single assignment form" (2013). An exceptional edge
+brings, for each operation of the block that may throw, the state before it.
+
+A value that is undefined (-1) on some path keeps its phi, so that definitions dominate uses in any code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from itertools import chain
+
+import numpy as np
+
+from analyzer import cfg, constants
+from analyzer.ir import I4, Body, Op
+from analyzer.lift import FILLED, MOVE, Code, Table
+
+_PRUNING_ROUNDS = 8
+"""Each round decides branches on constants that the round before exposed; more would be quadratic in hostile code."""
+
+LITERAL_POOL = frozenset((0x18, 0x19))
+"""Opcodes whose literal is an index into Table.lit64."""
+
+_NOP, _CONST, _APUT, _CALL, _CAUGHT = int(Op.NOP), int(Op.CONST), int(Op.APUT), int(Op.CALL), int(Op.CAUGHT)
+_DATA, _IF, _SWITCH, _GOTO, _PHI = int(Op.DATA), int(Op.IF), int(Op.SWITCH), int(Op.GOTO), int(Op.PHI)
+_NEW_ARRAY, _NODATA = int(Op.NEW_ARRAY), int(Op.NODATA)
+
+_WIDTH = 8  # op, pc, dst, a, b, c, ref, throws
+
+
+def build(code: Code, table: Table, parameters: Sequence[int]) -> Body:
+    """The body of `code`; `parameters`: the register of each parameter, `this` first."""
+    decided: dict[int, int] = {}
+    for _ in range(_PRUNING_ROUNDS):
+        graph = cfg.build(code, table, decided)
+        renaming = _Renaming(code, table, graph, parameters)
+        body = renaming.body()
+        if not renaming.branches_on_constants:
+            break
+        taken = constants.decide(body, code, graph, table)
+        if not taken:
+            break
+        for block, target in taken.items():
+            decided[graph.bounds[block][1] - 1] = graph.bounds[target][0]
+    return body
+
+
+class _Renaming:
+    """One pass over the blocks of a graph, and what it collects."""
+
+    def __init__(self, code: Code, table: Table, graph: cfg.Graph, parameters: Sequence[int]) -> None:
+        self.code = code
+        self.table = table
+        self.graph = graph
+        self.n_params = len(parameters)
+        self.value_reg: list[int] = list(parameters)
+        self.constant: dict[int, int] = {}
+        self.foldable: set[int] = set()  # values that may turn out to be constants
+        self.branches_on_constants = False
+        self.out: list[int] = []  # _WIDTH numbers per operation
+        self.block_off: list[int] = [0]
+        self.arguments: list[tuple[int, list[int]]] = []  # (operation, values) of calls, ascending
+        self.phis: dict[int, set[int]] = {}  # value -> values that come in
+        self.phi_op: dict[int, int] = {}  # value -> operation
+        self.exits: list[list[int]] = []  # block -> register -> value at its end
+        self.thrown: list[dict[int, list[int]]] = []  # block -> register defined in it -> values visible at throws
+
+    def body(self) -> Body:
+        """Renames all blocks and assembles the arrays."""
+        graph = self.graph
+        n = self.code.n_registers
+        state = [-1] * (n + 1)  # the last slot is what an absent operand (-1) reads
+        for value, register in enumerate(self.value_reg):
+            if register < n:
+                state[register] = value
+        if len(graph.bounds) == 1:
+            self._rename(0, state, [])
+        else:
+            self._rename_all(state)
+        return self._assemble()
+
+    def _rename_all(self, state: list[int]) -> None:
+        graph = self.graph
+        normal, exceptional = graph.predecessors()
+        joins = any(exceptional) or any(len(p) > 1 for p in normal)
+        live, several = self._liveness() if joins else ([], 0)
+        pending: list[tuple[int, int, int]] = []
+        for block in range(len(graph.bounds)):
+            before, thrower = normal[block], exceptional[block]
+            new_phis: list[int] = []
+            if block:
+                known = [p for p in before if p < block] or [p for p in thrower if p < block]
+                state = self.exits[known[0]].copy()
+                if thrower or len(before) > 1:
+                    new_phis = self._join(block, state, before, thrower, live[block] & several, pending)
+            self._rename(block, state, new_phis)
+        for block, register, phi in pending:
+            incoming = self.phis[phi]
+            for p in normal[block]:
+                if p >= block:
+                    incoming.add(self.exits[p][register])
+            for p in exceptional[block]:
+                if p >= block:
+                    incoming.update(self._at_throws(p, register))
+
+    def _join(
+        self,
+        block: int,
+        state: list[int],
+        before: list[int],
+        thrower: list[int],
+        registers: int,
+        pending: list[tuple[int, int, int]],
+    ) -> list[int]:
+        """Sets `state` at the head of a block with several edges into it; the phis made for it."""
+        exits = self.exits
+        made: list[int] = []
+        complete = (not before or before[-1] < block) and (not thrower or thrower[-1] < block)
+        while registers:
+            low = registers & -registers
+            registers ^= low
+            register = low.bit_length() - 1
+            incoming = {exits[p][register] for p in before if p < block}
+            for p in thrower:
+                if p < block:
+                    incoming.update(self._at_throws(p, register))
+            if complete and len(incoming) == 1:
+                (state[register],) = incoming
+                continue
+            phi = len(self.value_reg)
+            self.value_reg.append(register)
+            self.phis[phi] = incoming
+            state[register] = phi
+            made.append(phi)
+            if not complete:
+                pending.append((block, register, phi))
+        return made
+
+    def _at_throws(self, block: int, register: int) -> Sequence[int]:
+        """Values that the register may have where an operation of the block throws."""
+        values = self.thrown[block].get(register)
+        return (self.exits[block][register],) if values is None else values
+
+    def _liveness(self) -> tuple[list[int], int]:
+        """Registers live at the head of each block (bit sets), and registers with more than one definition."""
+        graph, rows = self.graph, self.code.rows
+        args, args_start = self.code.args, self.code.args_start
+        once = several = 0
+        for register in self.value_reg:
+            once |= 1 << register
+        used: list[int] = []
+        kept: list[int] = []  # registers that the block does not define
+        kept_throwing: list[int] = []  # registers not defined before the first throw
+        for block, (first, end) in enumerate(graph.bounds):
+            use = defined = 0
+            until_throw = -1
+            for op, _, dst, a, b, c, _, throws in rows[first:end]:
+                if op == _NOP:
+                    continue
+                if throws and until_throw < 0:
+                    until_throw = ~defined
+                if op in (_CALL, FILLED):
+                    for register in args[a - args_start : b - args_start]:
+                        if register >= 0 and not defined >> register & 1:
+                            use |= 1 << register
+                else:
+                    if a >= 0 and not defined >> a & 1:
+                        use |= 1 << a
+                    if b >= 0 and not defined >> b & 1:
+                        use |= 1 << b
+                    if op == _APUT and not defined >> c & 1:
+                        use |= 1 << c
+                if dst >= 0:
+                    bit = 1 << dst
+                    several |= once & bit
+                    once |= bit
+                    defined |= bit
+            used.append(use)
+            kept.append(~defined)
+            kept_throwing.append(until_throw if graph.handlers[block] else 0)
+        live = used.copy()
+        changed = True
+        while changed:
+            changed = False
+            for block in range(len(live) - 1, -1, -1):
+                out = 0
+                for target in graph.successors[block]:
+                    out |= live[target]
+                caught = 0
+                for target in graph.handlers[block]:
+                    caught |= live[target]
+                now = used[block] | out & kept[block] | caught & kept_throwing[block]
+                if now != live[block]:
+                    live[block] = now
+                    changed = True
+        return live, several
+
+    def _rename(self, block: int, state: list[int], new_phis: list[int]) -> None:
+        """Emits the operations of one block; `state` (register -> value) becomes the one at its end."""
+        out, value_reg, rows = self.out, self.value_reg, self.code.rows
+        args, args_start = self.code.args, self.code.args_start
+        first, end = self.graph.bounds[block]
+        covered = bool(self.graph.handlers[block])
+        thrown: dict[int, list[int]] = {}
+        defined_at: dict[int, int] = {}
+        last_throw = -1
+        if first < end and rows[first][0] == _CAUGHT:
+            self._caught(block, rows[first], state)
+            if covered:
+                thrown[rows[first][2]] = []
+                defined_at[rows[first][2]] = first
+            first += 1
+        for phi in new_phis:
+            self.phi_op[phi] = len(out) // _WIDTH
+            self.foldable.add(phi)
+            out += (_PHI, rows[first][1] if first < end else -1, phi, -1, -1, -1, -1, 0)
+        for at in range(first, end):
+            op, pc, dst, a, b, c, ref, throws = rows[at]
+            if op == _NOP:
+                continue
+            if covered:
+                if throws:
+                    last_throw = at
+                if dst >= 0:
+                    seen = thrown.setdefault(dst, [])
+                    if last_throw > defined_at.get(dst, -1):
+                        seen.append(state[dst])
+                    defined_at[dst] = at
+            if op == MOVE:
+                state[dst] = state[a]
+                continue
+            if op == _CALL:
+                self.arguments.append((len(out) // _WIDTH, [state[r] for r in args[a - args_start : b - args_start]]))
+                a = b = -1
+            elif op == FILLED:
+                self._filled(rows[at], [state[r] for r in args[a - args_start : b - args_start]], state)
+                continue
+            else:
+                a = state[a]
+                b = state[b]
+                if op == _APUT:
+                    c = state[c]
+            if dst >= 0:
+                value = len(value_reg)
+                value_reg.append(dst)
+                state[dst] = dst = value
+                if op == _CONST:
+                    self.foldable.add(value)
+                    self.constant[value] = self.table.lit64[c] if ref in LITERAL_POOL else c
+                    c = ref = -1
+                elif op == _DATA:
+                    self._arithmetic(value, ref, a, b, c)
+                elif op == _CAUGHT:  # move-exception outside the head of a handler: no valid code
+                    op = _NODATA
+            elif op in (_IF, _SWITCH, _GOTO):
+                if len(self.graph.successors[block]) == 1:
+                    op, a, b, c, ref = _GOTO, -1, -1, -1, -1
+                else:
+                    if a in self.foldable and (b < 0 or b in self.foldable):
+                        self.branches_on_constants = True
+                    if op == _IF:
+                        c = -1
+            out += (op, pc, dst, a, b, c, ref, throws)
+        if covered:
+            for register, values in thrown.items():
+                if last_throw > defined_at[register]:
+                    values.append(state[register])
+        self.thrown.append(thrown)
+        self.exits.append(state)
+        self.block_off.append(len(out) // _WIDTH)
+
+    def _caught(self, block: int, row: list[int], state: list[int]) -> None:
+        """Emits the CAUGHT of a handler block (NODATA elsewhere)."""
+        handler = next((k for k, (_, target) in enumerate(chain(*self.graph.ranges)) if target == block), -1)
+        value = len(self.value_reg)
+        self.value_reg.append(row[2])
+        state[row[2]] = value
+        self.out += (_CAUGHT if handler >= 0 else _NODATA, row[1], value, -1, -1, -1, handler, 0)
+
+    def _arithmetic(self, value: int, opcode: int, a: int, b: int, literal: int) -> None:
+        """Notes what is known of the value of a DATA operation."""
+        if a in self.foldable and (b < 0 or b in self.foldable):
+            self.foldable.add(value)
+            constant = self.constant
+            if a in constant and (b < 0 or b in constant):
+                result = constants.fold(opcode, constant[a], constant[b] if b >= 0 else literal)
+                if result is not None:
+                    constant[value] = result
+
+    def _filled(self, row: list[int], elements: list[int], state: list[int]) -> None:
+        """Emits filled-new-array as a NEW_ARRAY and a store per element."""
+        out, pc = self.out, row[1]
+
+        def number(value: int) -> int:
+            self.value_reg.append(-1)
+            self.constant[len(self.value_reg) - 1] = value
+            out.extend((_CONST, pc, len(self.value_reg) - 1, -1, -1, -1, -1, 0))
+            return len(self.value_reg) - 1
+
+        length = number(len(elements))
+        array = len(self.value_reg)
+        self.value_reg.append(row[2])
+        if row[2] >= 0:
+            state[row[2]] = array
+        out += (_NEW_ARRAY, pc, array, length, -1, -1, row[6], row[7])
+        for index, element in enumerate(elements):
+            out += (_APUT, pc, -1, array, number(index), element, -1, 0)
+
+    def _assemble(self) -> Body:
+        """The arrays; phis that are trivial or dead are dropped and values renumbered."""
+        n_values = len(self.value_reg)
+        table = np.array(self.out, np.int32).reshape(-1, _WIDTH)
+        block_off = np.array(self.block_off, np.int32)
+        value_reg = np.array(self.value_reg, np.int32)
+        constant = self.constant
+        arguments = self.arguments
+        if self.phis:
+            replaced = _trivial(self.phis)
+            final = np.arange(n_values + 1, dtype=np.int32)
+            final[-1] = -1
+            for phi, value in replaced.items():
+                final[phi] = value
+            incoming = {p: {int(final[v]) for v in values} for p, values in self.phis.items() if p not in replaced}
+            table[:, 3:5] = final[table[:, 3:5]]
+            stores = table[:, 0] == _APUT
+            table[stores, 5] = final[table[stores, 5]]
+            arguments = [(op, final[values].tolist()) for op, values in arguments]
+            used = set(table[:, 3:5].ravel().tolist()).union(table[stores, 5].tolist(), *(v for _, v in arguments))
+            live = _reached(used, incoming)
+            keep = np.ones(len(table), np.bool_)
+            alive = np.ones(n_values, np.bool_)
+            for phi, op in self.phi_op.items():
+                if phi not in live:
+                    keep[op] = alive[phi] = False
+            number = np.where(alive, np.cumsum(alive) - 1, -1).astype(np.int32)
+            number = np.append(number, np.int32(-1))
+            place = np.concatenate([[0], np.cumsum(keep)])
+            table = table[keep]
+            table[:, 2:5] = number[table[:, 2:5]]
+            stores = table[:, 0] == _APUT
+            table[stores, 5] = number[table[stores, 5]]
+            block_off = place[block_off].astype(np.int32)
+            value_reg = value_reg[alive]
+            constant = {int(number[v]): c for v, c in constant.items()}
+            arguments = [(int(place[op]), number[values].tolist()) for op, values in arguments]
+            for phi in live:
+                values = sorted(int(number[v]) for v in incoming[phi] if v >= 0 and v != phi)
+                arguments.append((int(place[self.phi_op[phi]]), values))
+            arguments.sort()
+        arg_off = np.zeros(len(table) + 1, np.int32)
+        for op, values in arguments:
+            arg_off[op + 1] = len(values)
+        np.cumsum(arg_off, out=arg_off)
+        columns = np.ascontiguousarray(table.T)
+        graph = self.graph
+        handlers = list(chain(*graph.ranges))
+        every = [s + h for s, h in zip(graph.successors, graph.handlers, strict=True)]
+        return Body(
+            n_params=self.n_params,
+            n_values=len(value_reg),
+            op=columns[0].astype(np.uint8),
+            pc=columns[1],
+            dst=columns[2],
+            a=columns[3],
+            b=columns[4],
+            c=columns[5],
+            ref=columns[6],
+            arg_off=arg_off,
+            args=np.array([v for _, values in arguments for v in values], np.int32),
+            throws=columns[7].astype(np.bool_),
+            block_off=block_off,
+            succ_off=offsets(graph.successors),
+            succ=np.array(list(chain(*graph.successors)), np.int32),
+            block_range=np.array(graph.range_of, np.int32),
+            range_off=offsets(graph.ranges),
+            handler_type=np.array([t for t, _ in handlers], np.int32),
+            handler_block=np.array([b for _, b in handlers], np.int32),
+            in_cycle=np.array(cfg.in_cycle(every), np.bool_),
+            constant=constant,
+            value_reg=value_reg,
+        )
+
+
+def offsets(lists: Sequence[Sized]) -> I4:
+    """CSR offsets of lists laid end to end."""
+    result = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum([len(item) for item in lists], out=result[1:])
+    return result
+
+
+def _trivial(phis: Mapping[int, set[int]]) -> dict[int, int]:
+    """Phis that have one other value come in -> that value (itself not trivial)."""
+    replaced: dict[int, int] = {}
+
+    def find(value: int) -> int:
+        root = value
+        while root in replaced:
+            root = replaced[root]
+        while value != root:
+            replaced[value], value = root, replaced[value]
+        return root
+
+    users: dict[int, list[int]] = {}
+    for phi, values in phis.items():
+        for value in values:
+            if value in phis:
+                users.setdefault(value, []).append(phi)
+    work = list(phis)
+    work.reverse()
+    while work:
+        phi = work.pop()
+        if phi in replaced:
+            continue
+        incoming = {find(value) for value in phis[phi]}
+        incoming.discard(phi)
+        if len(incoming) > 1:
+            continue
+        only = incoming.pop() if incoming else -1
+        replaced[phi] = only
+        waiting = users.pop(phi, [])
+        if only in phis:
+            users.setdefault(only, []).extend(waiting)
+        work.extend(waiting)
+    return {phi: find(phi) for phi in replaced}
+
+
+def _reached(used: Iterable[int], incoming: Mapping[int, Iterable[int]]) -> set[int]:
+    """Phis that an operation uses, directly or through other phis."""
+    work = [value for value in used if value in incoming]
+    found = set(work)
+    while work:
+        for value in incoming[work.pop()]:
+            if value in incoming and value not in found:
+                found.add(value)
+                work.append(value)
+    return found
