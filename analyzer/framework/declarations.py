@@ -19,12 +19,14 @@ _CLASS = re.compile(
     r"(?:extends (?P<super>[^{]+?))?\s*(?:\bimplements (?P<interfaces>[^{]+?))?\s*\{$"
 )
 _METHOD = re.compile(
-    r"^(?:(?:public|protected|private) )?(?P<static>static )?(?P<name>[\w$]+)(?:<[^(]*>)?\((?P<params>.*)\)(?:: (?P<ret>.+?))?;$"
+    r"^(?:(?:public|protected|private) )?(?P<static>static )?(?P<name>[\w$]+)(?:<[^(]*>)?"
+    r"\((?P<params>.*)\)(?:: (?P<ret>.+?))?;$"
 )
 _FIELD = re.compile(r"^(?:(?:public|protected|private) )(?:static )?[\w$]+: .*;$")
 _IMPLEMENTATION = re.compile(r"^(?:public )?constructor\(implementation: \{$")
 _IGNORED = re.compile(
-    r'^(?://|import |export import |/// |export type |declare module androidNative|"?<clinit>"?\(|declare (?:function|var) )'
+    r"^(?://|import |export import |export type |declare module androidNative|declare (?:function|var) )"
+    r'|^"?<clinit>"?\('
 )
 _NAME = re.compile(r"^[A-Za-z_$][\w$]*$")
 

@@ -6,11 +6,14 @@ of unknown type (Object, a type variable), `L…;` a class by its dex descriptor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 _FAMILY = {"V": "V", "Z": "Z", "C": "S", "Ljava/lang/String;": "S", "Ljava/lang/CharSequence;": "S"}
 _FAMILY |= dict.fromkeys("BSIJFD", "N") | {"Ljava/lang/Object;": "?"}
+
+_DESCRIPTOR = re.compile(r"\[*(?:[VZBSCIJFD]|L[^;]+;)")
 
 
 @lru_cache(maxsize=65536)
@@ -35,3 +38,21 @@ def comparable(declared: str, actual: str) -> bool:
 def all_comparable(declared: Sequence[str], actual: Sequence[str]) -> bool:
     """Whether two parameter lists agree in length and place by place."""
     return len(declared) == len(actual) and all(map(comparable, declared, actual))
+
+
+@lru_cache(maxsize=65536)
+def parameter_types(descriptor: str) -> tuple[str, ...] | None:
+    """The parameter types of a method descriptor such as `(I[J)V`; None where it is none."""
+    inside, end, _ = descriptor.removeprefix("(").rpartition(")")
+    try:
+        return tuple(split_descriptors(inside)) if end and descriptor.startswith("(") else None
+    except ValueError:
+        return None
+
+
+def split_descriptors(text: str) -> list[str]:
+    """The type descriptors that `text` is made of. Raises ValueError where it is not made of such."""
+    found = _DESCRIPTOR.findall(text)
+    if "".join(found) != text:
+        raise ValueError(f"{text!r} is not a row of type descriptors")
+    return found

@@ -91,9 +91,9 @@ def _repair(descriptor: str, record: ClassRecord, classes: dict[str, ClassRecord
         if record.superclass not in record.interfaces:
             record.interfaces.insert(0, record.superclass)
         record.superclass = _OBJECT
-    if record.superclass == _OBJECT and ("values", ("[" + descriptor,), True) in record.methods:
-        if ("valueOf", (descriptor, "S"), True) in record.methods:
-            record.superclass = "Ljava/lang/Enum;"
+    of_enum = {("values", ("[" + descriptor,), True), ("valueOf", (descriptor, "S"), True)}
+    if record.superclass == _OBJECT and of_enum <= record.methods:
+        record.superclass = "Ljava/lang/Enum;"
 
 
 def read_package(path: Path) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from analyzer.framework.families import family
+from analyzer.framework.families import family, split_descriptors
 from analyzer.framework.table import ABSTRACT, FINAL, INTERFACE, ClassRecord
 from gpu.errors import WrongConfiguration
 
@@ -20,15 +20,6 @@ _TYPE = re.compile(
     r"(?: < (?P<super>[^\s:]+))?(?: : (?P<interfaces>.+))?$"
 )
 _METHOD = re.compile(r"^\s+(?P<static>static )?(?P<name>[^\s(]+)\((?P<params>[^)]*)\)(?P<ret>\S+)$")
-_DESCRIPTOR = re.compile(r"\[*(?:[VZBSCIJFD]|L[^;]+;)")
-
-
-def split_descriptors(text: str) -> list[str]:
-    """The type descriptors that `text` is made of. Raises ValueError where it is not made of such."""
-    found = _DESCRIPTOR.findall(text)
-    if "".join(found) != text:
-        raise ValueError(f"{text!r} is not a row of type descriptors")
-    return found
 
 
 def add_supplement(text: str, file: str, classes: dict[str, ClassRecord]) -> None:

@@ -1,16 +1,16 @@
 """The stored form of the framework model: string tables and index arrays, deflated in one file.
 
-    magic, then a zlib stream of little-endian data:
-    u4 counts (8,): classes, other types, names, interfaces, methods, signatures, signature types, bytes of text
-    text        class descriptors (sorted), other types (sorted), method names (sorted), UTF-8, joined by newlines
-    u2 super            (classes,)      type index + 1, 0 for none; the classes are the first types
-    u1 class_flags      (classes,)      INTERFACE | ABSTRACT | FINAL
-    u4 interface_off    (classes + 1,)  CSR into interfaces
-    u2 interfaces                       type index
-    u4 method_off       (classes + 1,)  CSR into methods
-    u4 method_name      (methods,)      u4 method_signature (methods,)    u1 method_static (methods,)
-    u4 signature_off    (signatures + 1,) CSR into signature types
-    u2 signature_type                   type index; the return type first
+magic, then a zlib stream of little-endian data:
+u4 counts (8,): classes, other types, names, interfaces, methods, signatures, signature types, bytes of text
+text        class descriptors (sorted), other types (sorted), method names (sorted), UTF-8, joined by newlines
+u2 super            (classes,)      type index + 1, 0 for none; the classes are the first types
+u1 class_flags      (classes,)      INTERFACE | ABSTRACT | FINAL
+u4 interface_off    (classes + 1,)  CSR into interfaces
+u2 interfaces                       type index
+u4 method_off       (classes + 1,)  CSR into methods
+u4 method_name      (methods,)      u4 method_signature (methods,)    u1 method_static (methods,)
+u4 signature_off    (signatures + 1,) CSR into signature types
+u2 signature_type                   type index; the return type first
 """
 
 from __future__ import annotations
@@ -114,9 +114,11 @@ def decode(data: bytes, file: str) -> Table:
         raise UnreadableInput(f"{file}: not a framework model, or one of another version")
     try:
         body = zlib.decompress(data[len(MAGIC) :])
-        classes, others, n_names, interfaces, methods, signatures, kinds, n_text = map(int, np.frombuffer(body, "<u4", 8))
-        lengths = (classes, classes, classes + 1, interfaces, classes + 1)
-        lengths += (methods, methods, methods, signatures + 1, kinds)
+        classes, others, n_names, interfaces, methods, signatures, kinds, n_text = map(
+            int, np.frombuffer(body, "<u4", 8)
+        )
+        of_classes = [classes, classes, classes + 1, interfaces, classes + 1]
+        lengths = [*of_classes, methods, methods, methods, signatures + 1, kinds]
         at = 32 + n_text
         text = body[32:at].decode().split("\n")
         arrays: dict[str, NDArray[np.unsignedinteger]] = {}

@@ -1,0 +1,270 @@
+"""Subtypes, overrides and dispatch over the app's classes and the framework model.
+
+The type graph beneath (`analyzer.type_graph`) says whose definition of a class counts and what becomes of cycles and
+missing supertypes. Method look-up follows the Java virtual machine specification, 5.4.3.3 and 5.4.6, as ART does:
+the class chain first, then maximally specific interface methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from analyzer.framework.families import parameter_types
+from analyzer.type_graph import TypeGraph
+
+if TYPE_CHECKING:
+    from analyzer.framework import Framework
+    from analyzer.program import Program
+
+_PUBLIC, _PRIVATE, _PROTECTED, _STATIC = 0x1, 0x2, 0x4, 0x8
+
+
+class Hierarchy(TypeGraph):
+    """What objects of a type may be and which methods run on them; ids are those of `program`. Memoised."""
+
+    def __init__(self, program: Program, framework: Framework) -> None:
+        self._may_be: dict[tuple[bool, int, int], bool] = {}
+        self._own: dict[int, dict[tuple[str, str], int]] = {}
+        self._resolved: dict[tuple[int, str, str], int] = {}
+        self._dispatched: dict[tuple[int, int], int] = {}
+        self._overrides: dict[int, tuple[int, ...]] = {}
+        self._fields: dict[int, int] = {}
+        super().__init__(program, framework)
+
+    def is_subtype(self, a: int, b: int) -> bool:
+        """Whether every `a` is a `b`, as far as is known: an unknown type is a subtype of itself and Object only."""
+        if a == b:
+            return True
+        up = self._up.get(a)
+        if up is None:
+            if self._shape(a)[0]:
+                return self._array_is_subtype(a, b)
+            up = self._ancestors(a)
+        return b in up
+
+    def may_be(self, exact: bool, t: int, target: int) -> bool:
+        """Whether an object known to be a `t` (exactly, or a subtype of it) can be a `target`.
+
+        A non-final class may have a subclass that implements any interface. True where something is unknown.
+        """
+        key = (exact, t, target)
+        found = self._may_be.get(key)
+        if found is None:
+            found = self._may_be[key] = self._can_be(exact, t, target)
+        return found
+
+    def resolve_field(self, f: int) -> int:
+        """The field id of the definition that a field reference means, or `f` itself."""
+        found = self._fields.get(f)
+        if found is None:
+            found = self._fields[f] = self._find_field(f)
+        return found
+
+    def resolve(self, t: int, name: str, descriptor: str) -> int:
+        """The app's definition that a method reference means: superclasses, then superinterfaces; or -1.
+
+        Of interfaces the maximally specific default method is taken, or else an abstract one. -1 also where a class
+        of the framework comes first in the chain.
+        """
+        self._add_new()
+        key = (t, name, descriptor)
+        found = self._resolved.get(key)
+        if found is None:
+            found = self._resolved[key] = self._find_method(t, name, descriptor)
+        return found
+
+    def dispatch(self, receiver: int, method: int) -> int:
+        """The definition with code that a virtual call of `method` runs on an object of exactly that type, or -1.
+
+        -1 where the framework's code runs, where the object cannot be a receiver of the call, and where the run-time
+        would throw (abstract or conflicting definitions).
+        """
+        key = (receiver, method)
+        found = self._dispatched.get(key)
+        if found is None:
+            self._add_new()
+            found = self._dispatched[key] = self._find_target(receiver, method)
+        return found
+
+    def overrides_framework(self, method: int) -> tuple[int, ...]:
+        """The framework types among the supertypes of its class that declare a method which this definition overrides.
+
+        Matched by name, arity and comparable parameter types; most specific first.
+        """
+        found = self._overrides.get(method)
+        if found is None:
+            found = self._overrides[method] = tuple(self._overridden(method))
+        return found
+
+    # ---------------------------------------------------------------- types
+
+    def _forget(self) -> None:
+        for types in (self._may_be, self._own, self._resolved):
+            types.clear()
+        for methods in (self._dispatched, self._overrides, self._fields):
+            methods.clear()
+        super()._forget()
+
+    def _array_is_subtype(self, a: int, b: int) -> bool:
+        rank, element = self._shape(a)
+        other_rank, other = self._shape(b)
+        if rank == other_rank:
+            return self.is_subtype(element, other)
+        return rank > other_rank and other in self._array_supertypes
+
+    def _can_be(self, exact: bool, t: int, target: int) -> bool:
+        if t == target or target == self._object:
+            return True
+        if self._shape(t)[0] or self._shape(target)[0]:
+            return self._array_can_be(exact, t, target)
+        node, goal = self._node(t), self._node(target)
+        if not (node.known and goal.known) or self.is_subtype(t, target) or not node.complete:
+            return True
+        if exact:
+            return False
+        if self.is_subtype(target, t) or not goal.complete:
+            return True
+        if node.interface:
+            return not goal.final
+        return goal.interface and not node.final
+
+    def _array_can_be(self, exact: bool, t: int, target: int) -> bool:
+        rank, element = self._shape(t)
+        goal_rank, goal = self._shape(target)
+        if rank == goal_rank:
+            return self.may_be(exact, element, goal)
+        if rank > goal_rank:
+            return goal in self._array_supertypes
+        return not exact and element in self._array_supertypes
+
+    # ---------------------------------------------------------------- members
+
+    def _methods(self, t: int) -> dict[tuple[str, str], int]:
+        """(name, descriptor) -> method id of what the app's definition of the type declares."""
+        found = self._own.get(t)
+        if found is None:
+            program = self._program
+            defined = program.class_of(t) if self._node(t).app is not None else None
+            methods = () if defined is None else defined.methods
+            found = {(program.method(m).name, program.descriptor(m)): m for m in methods}
+            if defined is None or defined.dex >= 0:  # synthetic classes get methods one by one
+                self._own[t] = found
+        return found
+
+    def _access(self, method: int) -> int:
+        definition = self._program.definition(method)
+        return 0 if definition is None else definition.access
+
+    def _library_declares(self, library: str, name: str, descriptor: str) -> bool:
+        params = parameter_types(descriptor)  # None: a descriptor that no framework method can have
+        return params is not None and self._framework.declares(library, name, params)
+
+    def _find_method(self, t: int, name: str, descriptor: str) -> int:
+        if self._shape(t)[0]:
+            return -1  # methods of arrays are Object's
+        if name.startswith("<"):
+            return self._methods(t).get((name, descriptor), -1)
+        c = t
+        while c >= 0:
+            node = self._node(c)
+            if node.app is not None and (found := self._methods(c).get((name, descriptor))) is not None:
+                return found
+            if node.framework is not None and self._library_declares(node.framework, name, descriptor):
+                return -1
+            c = node.superclass
+        defaults, others = self._specific(t, name, descriptor)
+        return defaults[0] if len(defaults) == 1 else next(iter(others + defaults), -1)
+
+    def _specific(self, t: int, name: str, descriptor: str) -> tuple[list[int], list[int]]:
+        """Maximally specific methods of the app's superinterfaces: those with code, those without."""
+        candidates: dict[int, int] = {}
+        for s in self.supertypes(t):
+            node = self._node(s)
+            if not node.interface:
+                continue
+            found = self._methods(s).get((name, descriptor))
+            if found is not None and not self._access(found) & (_PRIVATE | _STATIC):
+                candidates[s] = found
+            elif node.framework is not None and self._library_declares(node.framework, name, descriptor):
+                candidates[s] = -1
+        best = [
+            method
+            for s, method in candidates.items()
+            if method >= 0 and not any(other != s and self.is_subtype(other, s) for other in candidates)
+        ]
+        return [m for m in best if self._program.has_code(m)], [m for m in best if not self._program.has_code(m)]
+
+    def _find_target(self, receiver: int, method: int) -> int:
+        reference, program = self._program.method(method), self._program
+        name, descriptor = reference.name, program.descriptor(method)
+        if self._shape(receiver)[0] or name.startswith("<") or not self.may_be(True, receiver, reference.cls):
+            return -1
+        root = self.resolve(reference.cls, name, descriptor)
+        access = self._access(root) if root >= 0 else _PUBLIC
+        if access & (_PRIVATE | _STATIC):
+            return root if access & _PRIVATE and not access & _STATIC and program.has_code(root) else -1
+        if not access & (_PUBLIC | _PROTECTED):
+            return self._package_target(receiver, root, name, descriptor)
+        c = receiver
+        while c >= 0:
+            node = self._node(c)
+            if node.app is not None:
+                found = self._methods(c).get((name, descriptor))
+                if found is not None and not self._access(found) & (_PRIVATE | _STATIC):
+                    return found if program.has_code(found) else -1
+            elif node.framework is not None and self._library_declares(node.framework, name, descriptor):
+                return -1
+            c = node.superclass
+        defaults, _ = self._specific(receiver, name, descriptor)
+        return defaults[0] if len(defaults) == 1 else -1
+
+    def _package_target(self, receiver: int, root: int, name: str, descriptor: str) -> int:
+        """Dispatch of a package-private method: only methods of its package, or that override such, replace it."""
+        top = self._program.method(root).cls
+        chain = [receiver]
+        while chain[-1] not in (-1, top):
+            chain.append(self._node(chain[-1]).superclass)
+        if chain.pop() < 0:
+            return -1
+        package = self._package(top)
+        chosen, open_ = root, False
+        for c in reversed(chain):
+            found = self._methods(c).get((name, descriptor))
+            if found is None or (access := self._access(found)) & (_PRIVATE | _STATIC):
+                continue
+            if open_ or self._package(c) == package:
+                chosen = found
+                open_ = open_ or bool(access & (_PUBLIC | _PROTECTED))
+        return chosen if self._program.has_code(chosen) else -1
+
+    def _package(self, t: int) -> str:
+        return self._program.type_name(t).rpartition("/")[0]
+
+    def _overridden(self, method: int) -> Iterator[int]:
+        reference, definition = self._program.method(method), self._program.definition(method)
+        if definition is None or definition.access & (_PRIVATE | _STATIC) or reference.name.startswith("<"):
+            return
+        descriptor = self._program.descriptor(method)
+        for s in self.supertypes(reference.cls):
+            library = self._node(s).framework
+            if library is not None and self._library_declares(library, reference.name, descriptor):
+                yield s
+
+    def _find_field(self, f: int) -> int:
+        reference = self._program.field(f)
+        pending = [reference.cls]
+        seen = set()
+        while pending:
+            c = pending.pop()
+            if c < 0 or c in seen:
+                continue
+            seen.add(c)
+            node = self._node(c)
+            for field, _ in () if node.app is None else node.app.fields:
+                candidate = self._program.field(field)
+                if candidate.name == reference.name and candidate.type == reference.type:
+                    return field
+            # the order of the specification: superinterfaces, each with its own, before the superclass
+            pending += [node.superclass, *reversed(node.interfaces)]
+        return f
