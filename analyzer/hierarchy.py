@@ -114,11 +114,13 @@ class Hierarchy(TypeGraph):
         return rank > other_rank and other in self._array_supertypes
 
     def _can_be(self, exact: bool, t: int, target: int) -> bool:
-        if t == target or target == self._object:
+        node, goal = self._node(t), self._node(target)
+        if t == target or node.primitive or goal.primitive:
+            return t == target
+        if target == self._object:
             return True
         if self._shape(t)[0] or self._shape(target)[0]:
             return self._array_can_be(exact, t, target)
-        node, goal = self._node(t), self._node(target)
         if not (node.known and goal.known) or self.is_subtype(t, target) or not node.complete:
             return True
         if exact:

@@ -268,7 +268,7 @@ def test_a_cycle_is_cut_and_reported(app: App) -> None:
     app.interface("La/I;", "La/I;")
     h = app.hierarchy()
     assert len(h.cut) == 2
-    assert h.is_subtype(a, b) + h.is_subtype(b, c) + h.is_subtype(c, a) == 2
+    assert h.is_subtype(a, c) + h.is_subtype(b, a) + h.is_subtype(c, b) == 2
     for t in (a, b, c):
         assert h.supertypes(t)[-1] == app.type_id(OBJECT)
         assert h.resolve(t, "f", "()V") == -1
