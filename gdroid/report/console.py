@@ -188,8 +188,20 @@ def _completeness(report: Report, full: bool) -> RenderableType:
     peak = max((phase.peak_mb for phase in report.phases), default=0.0)
     engine = f"{visible(report.engine.name)} ({visible(report.engine.device)})"
     tool = f"{visible(report.tool.name)} {visible(report.tool.version)}"
+    if full and report.phases:
+        rows.add_row(_label("phases"), _phases(report))
     rows.add_row(_label("took"), Text(f"{seconds:.1f} s, at most {peak:,.0f} MB, engine {engine}, {tool}"))
     return rows
+
+
+def _phases(report: Report) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    for _ in range(2):
+        table.add_column(justify="right", no_wrap=True)
+    for phase in report.phases:
+        table.add_row(Text(visible(phase.name)), Text(f"{phase.seconds:.2f} s"), Text(f"{phase.peak_mb:,.0f} MB"))
+    return table
 
 
 def _limits(report: Report, full: bool) -> Text:

@@ -61,6 +61,13 @@ def test_long_paths_and_lists_are_shortened_unless_asked_for() -> None:
     assert "method19" in full
 
 
+def test_time_by_phase_is_shown_on_request() -> None:
+    assert "0.12 s" not in console.render(sample())
+    full = [line.split() for line in console.render(sample(), full=True).splitlines()]
+    assert ["phases", "container", "0.12", "s", "50", "MB"] in full
+    assert ["solve", "1.00", "s", "120", "MB"] in full
+
+
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eabc\u2066 \u200b\r\n\x9b0m \ud800 \x00 :smile: [link=http://x]y[/]"
 
 
