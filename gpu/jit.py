@@ -56,11 +56,14 @@ def prepare() -> Path | None:
     Returns the folder, or None where nothing can be written (kernels are then compiled in every process).
     """
     name = f"numba-{cache_key()}"
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     user = os.getuid() if hasattr(os, "getuid") else 0
-    for parent in (Path(home) / "gdroid", Path(tempfile.gettempdir()) / f"gdroid-{user}"):
+    parents = [Path(tempfile.gettempdir()) / f"gdroid-{user}"]
+    home = os.environ.get("XDG_CACHE_HOME", "") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser raises where there is no home)
+    if Path(home).is_absolute():
+        parents.insert(0, Path(home) / "gdroid")
+    for parent in parents:
         folder = parent / name
-        if parent.is_absolute() and _usable(parent) and _usable(folder):
+        if _usable(parent) and _usable(folder):
             _remove_stale(parent, folder)
             os.environ["NUMBA_CACHE_DIR"] = str(folder)
             if "numba" in sys.modules:
