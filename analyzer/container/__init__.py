@@ -8,6 +8,7 @@ from analyzer.container.model import (
     IntentFilter,
     Layout,
     Manifest,
+    NetworkConfig,
     Problem,
     Widget,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "IntentFilter",
     "Layout",
     "Manifest",
+    "NetworkConfig",
     "Problem",
     "Widget",
     "open_app",

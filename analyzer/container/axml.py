@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from analyzer.container.model import Problem
 from analyzer.container.string_pool import StringPool
 from gpu.errors import UnreadableInput
 
@@ -19,7 +20,8 @@ ANDROID = "http://schemas.android.com/apk/res/android"
 TYPE_REFERENCE, TYPE_STRING, TYPE_FIRST_INT, TYPE_LAST_INT = 0x01, 0x03, 0x10, 0x1F
 
 _STRING_POOL, _RESOURCE_MAP, _FIRST_NODE, _LAST_NODE = 0x0001, 0x0180, 0x0100, 0x017F
-_START_ELEMENT, _END_ELEMENT = 0x0102, 0x0103
+_START_ELEMENT, _END_ELEMENT, _TEXT = 0x0102, 0x0103, 0x0104
+_MAX_PROBLEMS = 20
 _CHUNK = struct.Struct("<HHI")
 _ELEMENT = struct.Struct("<IIHHH")
 _ATTRIBUTE = struct.Struct("<IIIHBBI")
@@ -44,8 +46,10 @@ ATTRIBUTE_IDS = {
     "onClick": 0x0101026F,
     "password": 0x0101015C,
     "path": 0x0101002A,
+    "pathAdvancedPattern": 0x01010620,
     "pathPattern": 0x0101002C,
     "pathPrefix": 0x0101002B,
+    "pathSuffix": 0x0101061E,
     "permission": 0x01010006,
     "port": 0x01010029,
     "priority": 0x0101001C,
@@ -99,11 +103,12 @@ class Attribute:
 
 @dataclass(slots=True)
 class Element:
-    """An element with its attributes and child elements, in document order."""
+    """An element with its attributes, child elements in document order, and the text directly inside it."""
 
     tag: str
     attributes: list[Attribute]
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def get(self, name: str) -> Attribute | None:
         """Android's attribute `name`: the first with its resource id, else the first without one of that name."""
@@ -148,7 +153,7 @@ def looks_like_axml(data: bytes) -> bool:
     return data[:2] in (b"\x03\x00", b"\x00\x00") and kind in (_STRING_POOL, _RESOURCE_MAP) and inner >= 8
 
 
-def read_axml(data: bytes, where: str) -> tuple[Element, list[str]]:
+def read_axml(data: bytes, where: str) -> tuple[Element, list[Problem]]:
     """The root element, and what was wrong; raises UnreadableInput, naming `where`, if there is no element.
 
     Elements that were still open when the nodes stopped are kept.
@@ -160,14 +165,16 @@ def read_axml(data: bytes, where: str) -> tuple[Element, list[str]]:
     reader = _Reader(data, where)
     reader.run()
     if reader.root is None:
-        raise UnreadableInput(f"{where}: no element in it" + (f" ({reader.notes[0]})" if reader.notes else ""))
-    return reader.root, reader.notes
+        raise UnreadableInput(
+            f"{where}: no element in it" + (f" ({reader.problems[0].what})" if reader.problems else "")
+        )
+    return reader.root, reader.problems
 
 
 class _Reader:
     def __init__(self, data: bytes, where: str) -> None:
         self.data, self.where = data, where
-        self.notes: list[str] = []
+        self.problems: list[Problem] = []
         self.root: Element | None = None
         self.open: list[Element] = []
         self.pool = StringPool(data, 0, 0)
@@ -177,19 +184,19 @@ class _Reader:
         data = self.data
         _, header_size, declared = _CHUNK.unpack_from(data)
         if not 8 <= header_size < len(data):
-            self.notes.append(f"header of {header_size} bytes")
+            self._problem(f"header of {header_size} bytes", lost=False)
             header_size = 8
         end = len(data)
         if header_size < declared < end:
             end = declared
         elif declared != end:
-            self.notes.append(f"declares {declared:,} of {end:,} bytes")
+            self._problem(f"declares {declared:,} bytes and has {end:,}", lost=False)
         at, seen_pool = header_size, False
         while at + 8 <= end:
             kind, header, size = _CHUNK.unpack_from(data, at)
             if header < 8 or size < header or at + size > end:
                 if not self._is_last_tag(kind, at, end):
-                    self.notes.append(f"damaged chunk of type {kind:#x} at {at:#x}")
+                    self._problem(f"damaged chunk of type {kind:#x} at {at:#x}")
                 if size < header or header < 8:
                     return
                 size = end - at
@@ -202,9 +209,15 @@ class _Reader:
                 self._start(at + header, at + size)
             elif kind == _END_ELEMENT and self.open:
                 self.open.pop()
+            elif kind == _TEXT and self.open and at + header + 4 <= end:
+                self.open[-1].text += self.pool[struct.unpack_from("<I", data, at + header)[0]] or ""
             at += size
         if self.open:
-            self.notes.append(f"stops inside <{self.open[-1].tag}>")
+            self._problem(f"stops inside <{self.open[-1].tag}>")
+
+    def _problem(self, what: str, lost: bool = True) -> None:
+        if len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(Problem(self.where, what, lost))
 
     def _is_last_tag(self, kind: int, at: int, end: int) -> bool:
         # Packers cut the size of the last node, which closes what is open anyway.
@@ -212,14 +225,14 @@ class _Reader:
 
     def _start(self, at: int, end: int) -> None:
         if at + 20 > end:
-            self.notes.append(f"element at {at:#x} is cut off")
+            self._problem(f"element at {at:#x} is cut off")
             return
         _, name, attribute_start, stride, count = _ELEMENT.unpack_from(self.data, at)
         stride = max(stride, _ATTRIBUTE.size)
         first = at + attribute_start
         fitting = max(0, (end - first - _ATTRIBUTE.size) // stride + 1)
         if count > fitting:
-            self.notes.append(f"{count - fitting} attributes at {first:#x} are cut off")
+            self._problem(f"{count - fitting} attributes at {first:#x} are cut off")
         element = Element(
             self.pool[name] or "", [self._attribute(first + stride * i) for i in range(min(count, fitting))]
         )
@@ -228,7 +241,7 @@ class _Reader:
         elif self.root is None:
             self.root = element
         else:
-            self.notes.append(f"second root element <{element.tag}>")
+            self._problem(f"second root element <{element.tag}>", lost=False)
             self.root.children.append(element)
         self.open.append(element)
 

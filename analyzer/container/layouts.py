@@ -6,28 +6,34 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from analyzer.container.axml import Attribute, Element
+from analyzer.container.axml import TYPE_REFERENCE, Attribute, Element
 from analyzer.container.manifest import qualified
 from analyzer.container.model import Layout, Widget
-from analyzer.container.resources import Resources
+from analyzer.container.resources import Resource, Resources
 
 _TYPES = ("layout", "menu", "navigation", "xml")
-_FRAGMENT_TAGS = {"fragment", "dialog", "androidx.fragment.app.FragmentContainerView"}
+_FRAGMENT_TAGS = {"fragment", "androidx.fragment.app.FragmentContainerView"}
+_NOT_DESTINATIONS = {"action", "activity", "argument", "deepLink", "include", "navigation"}
 _INCLUDING_TAGS = {"include", "ViewStub"}
 _TEXT, _NUMBER, _CLASS_MASK, _VARIATION_MASK = 0x1, 0x2, 0xF, 0xFF0
 _TEXT_PASSWORDS, _NUMBER_PASSWORD = {0x80, 0x90, 0xE0}, 0x10
 _PREFERENCE_ROOTS = ("PreferenceScreen", "preference-headers")
+_MAX_WIDGETS = 1_000_000
 
 ReadXml = Callable[[str], Element | None]
 """The root element of a file of the app, or None where there is none or it is damaged (then it was noted)."""
 
 
 @dataclass(slots=True)
-class _Resource:
-    name: str
-    resource_id: int | None
+class _Parts:
+    """What one file, or all files of one resource, hold."""
+
     widgets: dict[Widget, None] = field(default_factory=dict)
-    includes: list[str | int] = field(default_factory=list)
+    includes: dict[int, None] = field(default_factory=dict)
+
+    def add(self, other: _Parts) -> None:
+        self.widgets.update(other.widgets)
+        self.includes.update(other.includes)
 
 
 def is_password(input_type: int) -> bool:
@@ -38,34 +44,50 @@ def is_password(input_type: int) -> bool:
     return input_type & _CLASS_MASK == _NUMBER and variation == _NUMBER_PASSWORD
 
 
-def read_layouts(package: str, files: Iterable[str], resources: Resources, read: ReadXml) -> tuple[Layout, ...]:
-    """Every layout-like resource of the app, ordered by name.
+def read_layouts(
+    package: str, files: Iterable[str], resources: Resources, read: ReadXml
+) -> tuple[tuple[Layout, ...], bool]:
+    """Every layout-like resource of the app that names something, ordered by name; and whether all fitted.
 
     Files are found by the resource table (release builds rename them to `res/aB.xml`) and by their folder
     (the table may be missing). `files` are the names of all files of the app.
     """
-    builder = _Builder(package, resources)
+    reader = _Reader(package, resources, read)
     present = set(files)
     done: set[str] = set()
+    by_id: dict[int, tuple[str, _Parts]] = {}
+    unnamed: list[tuple[str, _Parts]] = []
     for kind in _TYPES:
-        for resource_id, entry in resources.ids(kind).items():
-            resource = _Resource(f"{kind}/{entry}", resource_id)
-            paths = dict.fromkeys(value.text for value in resources.values(resource_id) if value.text)
+        for resource_id, resource in resources.listing(kind).items():
+            paths = [path for path in _paths(resource, resources) if path in present]
+            done.update(paths)
+            parts = _Parts()
             for path in paths:
-                if path in present:
-                    done.add(path)
-                    builder.add(resource, read(path))
-            builder.finish(resource)
+                parts.add(reader.file(path, kind))
+            by_id[resource_id] = (f"{kind}/{resource.name}", parts)
     for path in sorted(present - done):
-        folder = _kind_of(path)
+        folder = _folder_kind(path)
         if folder:
-            resource = _Resource(f"{folder}/{PurePosixPath(path).stem}", None)
-            builder.add(resource, read(path))
-            builder.finish(resource)
-    return builder.layouts()
+            unnamed.append((f"{folder}/{PurePosixPath(path).stem}", reader.file(path, folder)))
+    layouts: list[Layout] = []
+    left = _MAX_WIDGETS
+    for layout in _assemble(by_id, unnamed):
+        left -= len(layout.widgets)
+        if left < 0:
+            break
+        layouts.append(layout)
+    return tuple(sorted(layouts, key=lambda layout: (layout.name, layout.resource_id or 0))), left >= 0
 
 
-def _kind_of(path: str) -> str | None:
+def _paths(resource: Resource, resources: Resources) -> Iterator[str]:
+    for value in resource.values:
+        if value.type == TYPE_REFERENCE:
+            yield from (target.text for target in resources.values(value.data) if target.text)
+        elif value.text:
+            yield value.text
+
+
+def _folder_kind(path: str) -> str | None:
     parts = PurePosixPath(path).parts
     if len(parts) != 3 or parts[0] != "res" or not path.endswith(".xml"):
         return None
@@ -73,91 +95,71 @@ def _kind_of(path: str) -> str | None:
     return kind if kind in _TYPES else None
 
 
-class _Builder:
-    def __init__(self, package: str, resources: Resources) -> None:
-        self.package, self.resources = package, resources
-        self.found: dict[str | int, _Resource] = {}
+def _assemble(by_id: dict[int, tuple[str, _Parts]], unnamed: list[tuple[str, _Parts]]) -> Iterator[Layout]:
+    for resource_id, (name, parts) in by_id.items():
+        widgets = dict(parts.widgets)
+        seen = {resource_id}
+        pending = list(parts.includes)
+        while pending and len(widgets) <= _MAX_WIDGETS:
+            included = pending.pop(0)
+            if included not in seen and included in by_id:
+                seen.add(included)
+                widgets.update(by_id[included][1].widgets)
+                pending.extend(by_id[included][1].includes)
+        if widgets:
+            yield Layout(name, resource_id, tuple(widgets))
+    merged: dict[str, dict[Widget, None]] = {}
+    for name, parts in unnamed:
+        merged.setdefault(name, {}).update(parts.widgets)
+    yield from (Layout(name, None, tuple(widgets)) for name, widgets in merged.items() if widgets)
 
-    def add(self, resource: _Resource, root: Element | None) -> None:
-        if root is None:
-            return
-        if resource.name.startswith("xml/") and not root.tag.split(".")[-1].startswith(_PREFERENCE_ROOTS):
-            return
+
+class _Reader:
+    def __init__(self, package: str, resources: Resources, read: ReadXml) -> None:
+        self.package, self.resources, self.read = package, resources, read
+        self.files: dict[str, _Parts] = {}
+
+    def file(self, path: str, kind: str) -> _Parts:
+        """What a file holds; each is read once, however many resources share it."""
+        parts = self.files.get(path)
+        if parts is None:
+            parts = self.files[path] = _Parts()
+            root = self.read(path)
+            if root is not None and (kind != "xml" or root.tag.split(".")[-1].startswith(_PREFERENCE_ROOTS)):
+                self._take(root, kind, parts)
+        return parts
+
+    def _take(self, root: Element, kind: str, parts: _Parts) -> None:
         for element in root.walk():
-            widget = self._widget(element)
+            widget = self._widget(element, kind)
             if widget:
-                resource.widgets[widget] = None
+                parts.widgets[widget] = None
             if element.tag in _INCLUDING_TAGS:
-                layout = self._layout_attribute(element)
-                if layout is not None:
-                    resource.includes.append(layout)
+                layout = element.get("layout")
+                if layout is not None and layout.reference is not None:
+                    parts.includes[layout.reference] = None
 
-    def finish(self, resource: _Resource) -> None:
-        if not resource.widgets and not resource.includes:
-            return
-        key: str | int = resource.name if resource.resource_id is None else resource.resource_id
-        known = self.found.get(key)
-        if known is None:
-            self.found[key] = resource
-        else:
-            known.widgets.update(resource.widgets)
-            known.includes.extend(resource.includes)
-
-    def layouts(self) -> tuple[Layout, ...]:
-        layouts = [
-            Layout(resource.name, resource.resource_id, tuple(self._with_included(resource)))
-            for resource in self.found.values()
-        ]
-        return tuple(sorted(layouts, key=lambda layout: (layout.name, layout.resource_id or 0)))
-
-    def _with_included(self, resource: _Resource) -> Iterator[Widget]:
-        seen: dict[int, None] = {id(resource): None}
-        widgets: dict[Widget, None] = {}
-        pending = [resource]
-        while pending:
-            current = pending.pop()
-            widgets.update(current.widgets)
-            for key in current.includes:
-                included = self.found.get(key)
-                if included is not None and id(included) not in seen:
-                    seen[id(included)] = None
-                    pending.append(included)
-        return iter(widgets)
-
-    def _widget(self, element: Element) -> Widget | None:
-        tag = element.tag
-        named = element.plain("class")
-        fragment = None
-        if tag in _FRAGMENT_TAGS:
-            fragment = self._text(element.get("name")) or named
+    def _widget(self, element: Element, kind: str) -> Widget | None:
+        tag, named = element.tag, element.plain("class")
+        fragment = self._text(element.get("fragment"))
+        destination = kind == "navigation" and tag not in _NOT_DESTINATIONS
+        if tag in _FRAGMENT_TAGS or destination:
+            fragment = self._text(element.get("name")) or named or fragment
         elif tag == "view" and named:
             tag = named
-        if fragment is None:
-            fragment = self._text(element.get("fragment"))
         identity = element.get("id")
-        number = element.get("inputType")
-        input_type = self._number(number)
+        input_type = self._number(element.get("inputType"))
         hidden = self._number(element.get("password"))
-        on_click = self._text(element.get("onClick"))
         widget = Widget(
             tag=tag,
             id=(identity.reference or identity.number) if identity else None,
-            on_click=on_click or None,
+            on_click=self._text(element.get("onClick")) or None,
             password=bool(hidden) or (input_type is not None and is_password(input_type)),
             fragment=qualified(self.package, fragment) if fragment else None,
             input_type=input_type,
         )
         telling = widget.id is not None or widget.on_click or widget.password or widget.fragment or "." in tag
         return widget if telling else None
-
-    def _layout_attribute(self, element: Element) -> str | int | None:
-        attribute = element.get("layout")
-        if attribute is None:
-            return None
-        if attribute.reference is not None:
-            # Without a table, files are known by name only, and ids cannot be matched to them.
-            return attribute.reference
-        return attribute.text.removeprefix("@") if attribute.text else None
 
     def _text(self, attribute: Attribute | None) -> str | None:
         if attribute is None:

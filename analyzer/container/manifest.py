@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from analyzer.container.axml import Attribute, Element
-from analyzer.container.model import Component, ComponentKind, IntentFilter, Manifest, PathKind
+from analyzer.container.model import Component, ComponentKind, IntentFilter, Manifest, NetworkConfig, PathKind
+from analyzer.container.network import build_network_config
 from analyzer.container.resources import Resources
 
 _KINDS: dict[str, ComponentKind] = {
@@ -27,9 +28,14 @@ _JELLY_BEAN_MR1 = 17
 _CUR_DEVELOPMENT = 10_000
 
 
-def build_manifest(root: Element, resources: Resources) -> tuple[Manifest, list[str]]:
-    """The manifest that `root` says, with Android's defaults, and what in it Android would not accept."""
-    return _Builder(root, resources).build()
+def build_manifest(
+    root: Element, resources: Resources, read: Callable[[str], Element | None] = lambda path: None
+) -> tuple[Manifest, list[str]]:
+    """The manifest that `root` says, with Android's defaults, and what in it Android would not accept.
+
+    `read` gives the root element of another file of the app, or None.
+    """
+    return _Builder(root, resources, read).build()
 
 
 def qualified(package: str, name: str) -> str:
@@ -40,8 +46,8 @@ def qualified(package: str, name: str) -> str:
 
 
 class _Builder:
-    def __init__(self, root: Element, resources: Resources) -> None:
-        self.root, self.resources = root, resources
+    def __init__(self, root: Element, resources: Resources, read: Callable[[str], Element | None]) -> None:
+        self.root, self.resources, self.read = root, resources, read
         self.package = (root.plain("package") or "").split("\0")[0]
         self.notes: list[str] = []
         self.min_sdk, self.target_sdk = self._sdk()
@@ -76,7 +82,7 @@ class _Builder:
                 if (name := self._text(element.get("name")))
             ),
             cleartext_traffic=self._flag(cleartext, False) if cleartext else None,
-            network_config=self.resources.name(config.reference) if config and config.reference else None,
+            network_config=self._network(config.reference) if config and config.reference else None,
             component_factory=self._class(application, "appComponentFactory"),
         )
         return manifest, self.notes
@@ -161,6 +167,12 @@ class _Builder:
         number = self._number(attribute)
         # A letter names a preview release, which counts as newer than every number.
         return number if number is not None else _CUR_DEVELOPMENT if attribute.text else default
+
+    def _network(self, reference: int) -> NetworkConfig | None:
+        name = self.resources.name(reference) or f"{reference:#010x}"
+        paths = [value.text for value in self.resources.values(reference) if value.text]
+        root = self.read(paths[0]) if paths else None
+        return build_network_config(name, root) if root else NetworkConfig(name)
 
     def _class(self, element: Element, name: str) -> str | None:
         text = self._text(element.get(name))

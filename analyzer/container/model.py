@@ -62,6 +62,21 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """What a network security configuration allows outside of debugging.
+
+    `cleartext` None means that it does not say. `user_certificates` says that authorities which the user
+    installed are trusted for some host.
+    """
+
+    name: str
+    cleartext: bool | None = None
+    cleartext_domains: tuple[str, ...] = ()
+    user_certificates: bool = False
+    pinned_domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """AndroidManifest.xml with Android's defaults filled in."""
 
@@ -79,8 +94,8 @@ class Manifest:
     """`<permission>` elements: name and protectionLevel (0 normal, 1 dangerous, 2 signature, plus flags)."""
     cleartext_traffic: bool | None = None
     """usesCleartextTraffic; None where the manifest does not say."""
-    network_config: str | None = None
-    """Name of the network security configuration, `xml/network_security_config`, or None."""
+    network_config: NetworkConfig | None = None
+    """The network security configuration that the manifest names, or None."""
     component_factory: str | None = None
     """android:appComponentFactory, fully qualified: Android makes every component through it."""
 

@@ -24,3 +24,8 @@ def embedded_dex(data: Buffer) -> Iterator[tuple[int, bytes]]:
             continue
         behind = at + size
         yield at, bytes(data[at:behind])
+
+
+def holds_compact_dex(data: Buffer) -> bool:
+    """Whether there is compact dex, the form that Android 9 to 14 keep in .vdex files."""
+    return data.find(b"cdex001\0") >= 0

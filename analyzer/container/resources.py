@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from analyzer.container.axml import TYPE_REFERENCE, TYPE_STRING
+from analyzer.container.model import Problem
 from analyzer.container.string_pool import StringPool
 from gpu.errors import UnreadableInput
 
@@ -19,7 +20,10 @@ _TABLE, _STRING_POOL, _PACKAGE, _TYPE = 0x0002, 0x0001, 0x0200, 0x0201
 _SPARSE, _OFFSET16 = 1, 2
 _COMPLEX, _COMPACT = 1, 8
 _CHUNK = struct.Struct("<HHI")
+_ENTRY = struct.Struct("<HHI")
 _REFERENCE_DEPTH = 20
+_MAX_LOOKUPS = 5_000_000
+_MAX_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +35,22 @@ class Value:
     text: str | None
 
 
+@dataclass(slots=True)
+class Resource:
+    """A resource: its entry name and its values over all configurations, references not followed."""
+
+    name: str
+    values: list[Value] = field(default_factory=list)
+
+
 class Resources(Protocol):
     """What the container asks of a resource table."""
 
-    def ids(self, type_name: str) -> dict[int, str]:
-        """Resource ids of a type ('layout') in ascending order, with their entry names."""
+    def listing(self, type_name: str) -> dict[int, Resource]:
+        """The resources of a type ('layout') by resource id, ascending."""
 
     def values(self, resource_id: int) -> list[Value]:
-        """Values over all configurations, references followed; [] where unknown."""
+        """Values over all configurations, references followed; [] where unknown or complex."""
 
     def name(self, resource_id: int) -> str | None:
         """'type/entry', or None."""
@@ -47,17 +59,20 @@ class Resources(Protocol):
 class NoResources:
     """The table of an app that has none, or none that can be read."""
 
-    def ids(self, type_name: str) -> dict[int, str]:
+    def listing(self, type_name: str) -> dict[int, Resource]:
+        """Nothing."""
         return {}
 
     def values(self, resource_id: int) -> list[Value]:
+        """Nothing."""
         return []
 
     def name(self, resource_id: int) -> str | None:
+        """Nothing."""
         return None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _TypeChunk:
     start: int
     end: int
@@ -65,7 +80,6 @@ class _TypeChunk:
     flags: int
     count: int
     entries: int
-    offsets: dict[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -77,12 +91,13 @@ class _Package:
 
 
 class ResourceTable:
-    """A resources.arsc; `notes` says what was damaged in it."""
+    """A resources.arsc; `problems` says what was damaged in it."""
 
     def __init__(self, data: bytes, where: str) -> None:
         """Walks the chunks only; raises UnreadableInput if this is no table or holds no package."""
-        self._data = data
-        self.notes: list[str] = []
+        self._data, self._where = data, where
+        self.problems: list[Problem] = []
+        self._lookups = _MAX_LOOKUPS
         self._pool = StringPool(data, 0, 0)
         self._packages: dict[int, list[_Package]] = {}
         if len(data) < 12:
@@ -99,19 +114,22 @@ class ResourceTable:
         if not self._packages:
             raise UnreadableInput(f"{where}: no package in the resource table")
 
-    def ids(self, type_name: str) -> dict[int, str]:
-        """Resource ids of a type in ascending order, with their entry names."""
-        found: dict[int, str] = {}
-        for package_id, packages in self._packages.items():
-            for package in packages:
-                for type_id, chunks in package.chunks.items():
-                    if package.types[type_id - 1] != type_name:
-                        continue
-                    for chunk in chunks:
-                        for index in self._offsets(chunk):
-                            key = self._key(package, chunk, index)
-                            if key is not None:
-                                found.setdefault(package_id << 24 | type_id << 16 | index, key)
+    def listing(self, type_name: str) -> dict[int, Resource]:
+        """The resources of a type ('layout') by resource id, ascending."""
+        found: dict[int, Resource] = {}
+        for package in (package for packages in self._packages.values() for package in packages):
+            for type_id, chunks in package.chunks.items():
+                if package.types[type_id - 1] != type_name:
+                    continue
+                for chunk in chunks:
+                    for index, at in self._entries(chunk):
+                        key = self._key(package, at)
+                        if key is None:
+                            continue
+                        resource = found.setdefault(package.id << 24 | type_id << 16 | index, Resource(key))
+                        value = self._value(chunk, at)
+                        if value is not None and value not in resource.values:
+                            resource.values.append(value)
         return dict(sorted(found.items()))
 
     def values(self, resource_id: int) -> list[Value]:
@@ -125,27 +143,32 @@ class ResourceTable:
                 if wanted in seen:
                     continue
                 seen.add(wanted)
-                for value in self._own_values(wanted):
-                    if value.type == TYPE_REFERENCE:
+                for _, chunk, at in self._found(wanted):
+                    value = self._value(chunk, at)
+                    if value is not None and value.type == TYPE_REFERENCE:
                         following.append(value.data)
-                    else:
+                    elif value is not None:
                         found[value] = None
             pending = following
         return list(found)
 
     def name(self, resource_id: int) -> str | None:
         """'type/entry', or None."""
-        for package, chunk in self._of(resource_id):
-            key = self._key(package, chunk, resource_id & 0xFFFF)
+        for package, _, at in self._found(resource_id):
+            key = self._key(package, at)
             if key is not None:
                 return f"{package.types[(resource_id >> 16 & 0xFF) - 1] or ''}/{key}"
         return None
+
+    def _problem(self, what: str) -> None:
+        if len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(Problem(self._where, what))
 
     def _chunks(self, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
         while at + 8 <= end:
             kind, header, size = _CHUNK.unpack_from(self._data, at)
             if header < 8 or size < header or at + size > end:
-                self.notes.append(f"damaged chunk of type {kind:#x} at {at:#x}")
+                self._problem(f"damaged chunk of type {kind:#x} at {at:#x}")
                 if header < 8 or size < header:
                     return
                 size = end - at
@@ -154,6 +177,9 @@ class ResourceTable:
 
     def _add_package(self, at: int, header: int, end: int) -> None:
         data = self._data
+        if at + 284 > end:
+            self._problem(f"package at {at:#x} is cut off")
+            return
         (package_id,) = struct.unpack_from("<I", data, at + 8)
         types_at, _, keys_at = struct.unpack_from("<III", data, at + 268)
         package = _Package(package_id & 0xFF, StringPool(data, 0, 0), StringPool(data, 0, 0))
@@ -164,54 +190,68 @@ class ResourceTable:
                     package.types = pool
                 else:
                     package.keys = pool
-            elif kind == _TYPE and inner >= 20:
+            elif kind == _TYPE and inner >= 20 and start + inner <= stop:
                 type_id, flags, _, count, entries = struct.unpack_from("<BBHII", data, start + 8)
                 chunk = _TypeChunk(start, stop, inner, flags, count, entries)
                 package.chunks.setdefault(type_id, []).append(chunk)
         self._packages.setdefault(package.id, []).append(package)
 
-    def _of(self, resource_id: int) -> Iterator[tuple[_Package, _TypeChunk]]:
+    def _found(self, resource_id: int) -> Iterator[tuple[_Package, _TypeChunk, int]]:
+        """Where the entry of a resource id stands, over all configurations."""
         for package in self._packages.get(resource_id >> 24, ()):
             for chunk in package.chunks.get(resource_id >> 16 & 0xFF, ()):
-                yield package, chunk
+                self._lookups -= 1
+                if self._lookups < 0:
+                    if self._lookups == -1:
+                        self._problem(f"more than {_MAX_LOOKUPS:,} look-ups; the rest is left out")
+                    return
+                at = self._entry(chunk, resource_id & 0xFFFF)
+                if at is not None:
+                    yield package, chunk, at
 
-    def _offsets(self, chunk: _TypeChunk) -> dict[int, int]:
-        """Absolute offset of each entry that this configuration has."""
-        if chunk.offsets is not None:
-            return chunk.offsets
-        table, base = chunk.start + chunk.header_size, chunk.start + chunk.entries
-        width = 2 if chunk.flags & _OFFSET16 and not chunk.flags & _SPARSE else 4
-        count = max(0, min(chunk.count, (chunk.end - table) // width))
-        offsets: dict[int, int] = {}
+    def _entry(self, chunk: _TypeChunk, index: int) -> int | None:
+        """Offset of an entry, or None where this configuration does not have it."""
         if chunk.flags & _SPARSE:
-            pairs = struct.unpack_from(f"<{2 * count}H", self._data, table)
-            offsets = {index: base + 4 * offset for index, offset in zip(pairs[::2], pairs[1::2], strict=True)}
-        elif width == 2:
-            halves = struct.unpack_from(f"<{count}H", self._data, table)
-            offsets = {index: base + 4 * offset for index, offset in enumerate(halves) if offset != 0xFFFF}
-        else:
-            words = struct.unpack_from(f"<{count}I", self._data, table)
-            offsets = {index: base + offset for index, offset in enumerate(words) if offset != 0xFFFFFFFF}
-        chunk.offsets = {index: at for index, at in offsets.items() if at + 8 <= chunk.end and index <= 0xFFFF}
-        return chunk.offsets
-
-    def _key(self, package: _Package, chunk: _TypeChunk, index: int) -> str | None:
-        at = self._offsets(chunk).get(index)
-        if at is None:
+            return next((at for found, at in self._entries(chunk) if found == index), None)
+        table, base = chunk.start + chunk.header_size, chunk.start + chunk.entries
+        short = chunk.flags & _OFFSET16
+        slot = table + (2 if short else 4) * index
+        if index >= chunk.count or slot + (2 if short else 4) > chunk.end:
             return None
-        size, flags, key = struct.unpack_from("<HHI", self._data, at)
+        (offset,) = struct.unpack_from("<H" if short else "<I", self._data, slot)
+        if offset == (0xFFFF if short else 0xFFFFFFFF):
+            return None
+        at: int = base + (4 * offset if short else offset)
+        return at if at + _ENTRY.size <= chunk.end else None
+
+    def _entries(self, chunk: _TypeChunk) -> Iterator[tuple[int, int]]:
+        """Index and offset of every entry that this configuration has."""
+        table = chunk.start + chunk.header_size
+        if not chunk.flags & _SPARSE:
+            width = 2 if chunk.flags & _OFFSET16 else 4
+            for index in range(min(chunk.count, (chunk.end - table) // width, 0x10000)):
+                at = self._entry(chunk, index)
+                if at is not None:
+                    yield index, at
+            return
+        count = min(chunk.count, (chunk.end - table) // 4)
+        pairs = struct.unpack_from(f"<{2 * count}H", self._data, table)
+        for index, offset in zip(pairs[::2], pairs[1::2], strict=True):
+            at = chunk.start + chunk.entries + 4 * offset
+            if at + _ENTRY.size <= chunk.end:
+                yield index, at
+
+    def _key(self, package: _Package, at: int) -> str | None:
+        size, flags, key = _ENTRY.unpack_from(self._data, at)
         return package.keys[size if flags & _COMPACT else key]
 
-    def _own_values(self, resource_id: int) -> Iterator[Value]:
-        for _, chunk in self._of(resource_id):
-            at = self._offsets(chunk).get(resource_id & 0xFFFF)
-            if at is None:
-                continue
-            size, flags, word = struct.unpack_from("<HHI", self._data, at)
-            if flags & _COMPACT:
-                kind, data = flags >> 8, word
-            elif flags & _COMPLEX or at + size + 8 > chunk.end:
-                continue
-            else:
-                kind, data = struct.unpack_from("<BI", self._data, at + size + 3)
-            yield Value(kind, data, self._pool[data] if kind == TYPE_STRING else None)
+    def _value(self, chunk: _TypeChunk, at: int) -> Value | None:
+        """The entry's value; None where it is complex (styles, arrays) or cut off."""
+        size, flags, word = _ENTRY.unpack_from(self._data, at)
+        if flags & _COMPACT:
+            kind, data = flags >> 8, word
+        elif flags & _COMPLEX or at + size + 8 > chunk.end:
+            return None
+        else:
+            kind, data = struct.unpack_from("<BI", self._data, at + size + 3)
+        return Value(kind, data, self._pool[data] if kind == TYPE_STRING else None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 
 _UTF8 = 1 << 8
+_DECODED_PER_BYTE = 16
+_DECODED_FREE = 1 << 16
 
 
 class StringPool:
@@ -14,6 +16,8 @@ class StringPool:
         """`start` and `end` bound the pool's chunk in `data`. Never raises: a broken header gives an empty pool."""
         self._data = data
         self._cache: dict[int, str | None] = {}
+        # Strings may overlap, so that a small pool could hold very much text; an honest one holds at most its size.
+        self._left = _DECODED_PER_BYTE * max(0, end - start) + _DECODED_FREE
         self._count, self._offsets, self._strings, self._end, self._utf8 = 0, 0, 0, end, False
         if end - start < 28:
             return
@@ -49,7 +53,7 @@ class StringPool:
                 length = (length & 0x7F) << 8 | data[at + 1]
                 at += 1
             at += 1
-            return data[at : min(at + length, end)].decode("utf-8", "replace")
+            return self._text(at, min(at + length, end), "utf-8")
         (length,) = struct.unpack_from("<H", data, at)
         at += 2
         if length & 0x8000:
@@ -57,5 +61,8 @@ class StringPool:
                 return None
             length = (length & 0x7FFF) << 16 | struct.unpack_from("<H", data, at)[0]
             at += 2
-        stop = min(at + 2 * length, at + (end - at) // 2 * 2)
-        return data[at:stop].decode("utf-16-le", "replace")
+        return self._text(at, min(at + 2 * length, at + (end - at) // 2 * 2), "utf-16-le")
+
+    def _text(self, at: int, end: int, encoding: str) -> str | None:
+        self._left -= end - at
+        return self._data[at:end].decode(encoding, "replace") if self._left >= 0 else None
