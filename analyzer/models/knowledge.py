@@ -1,0 +1,306 @@
+"""Look-ups over everything that is known about library methods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar, cast
+
+from analyzer.models import compiled, flowdroid, schema, text
+from analyzer.models.assemble import lifecycle, shim
+from analyzer.models.pack import Pack, Row, Table
+from analyzer.models.types import (
+    Access,
+    Callback,
+    Condition,
+    LibraryModel,
+    Lifecycle,
+    Rule,
+    Shim,
+    Singleton,
+    Sink,
+    Source,
+)
+from gpu.errors import WrongConfiguration
+
+Key = tuple[str, str, str]
+ANY = "*"
+T = TypeVar("T")
+_MISSING = object()
+
+
+class Knowledge:
+    """Models, sources, sinks, shims, lifecycles and rules, found by class chain, method name and descriptor.
+
+    A chain is a class and its supertypes, most specific first, as descriptors. The first class of it that has a
+    matching entry decides; a class pattern with '*' counts after plain names of the same class. All answers are
+    immutable and memoised; the order of results is the order of the files, later files first.
+    """
+
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
+        self._made: dict[tuple[str, str, str, str, bool], object] = {}
+        self._patterns: dict[str, list[str]] = {}
+
+    @classmethod
+    def load(cls, extra_paths: Iterable[Path | str] = ()) -> Knowledge:
+        """The default rules, with more rule files (YAML, or source and sink lists as of FlowDroid) over them.
+
+        A folder stands for the rule files in it. Raises WrongConfiguration 'file:line: expected …'.
+        """
+        pack = compiled.load()
+        for path in _expand(extra_paths):
+            try:
+                content = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise WrongConfiguration(f"{path}: cannot be read: {error}") from error
+            reader = schema.read if path.suffix in (".yaml", ".yml") else flowdroid.read
+            pack.add(reader(content, str(path)))
+        knowledge = cls(pack)
+        if extra_paths:
+            knowledge.check()
+        return knowledge
+
+    # Methods
+
+    def model(self, chain: Sequence[str], name: str, descriptor: str) -> LibraryModel | None:
+        """What the method does; None when nothing is known."""
+        return self._first("models", chain, name, descriptor, _model, None)
+
+    def sources(self, chain: Sequence[str], name: str, descriptor: str) -> tuple[Source, ...]:
+        """The sources that a call to the method is."""
+        return self._first("sources", chain, name, descriptor, _sources, ())
+
+    def parameter_sources(self, chain: Sequence[str], name: str, descriptor: str) -> tuple[Source, ...]:
+        """The sources among the parameters of a callback; chain of the class that declares the callback."""
+        return self._first("parameters", chain, name, descriptor, _sources, ())
+
+    def field_sources(self, class_descriptor: str, name: str) -> tuple[Source, ...]:
+        """The sources that reading a library field is."""
+        return self._first("fields", (class_descriptor,), name, "", _sources, ())
+
+    def sinks(self, chain: Sequence[str], name: str, descriptor: str) -> tuple[Sink, ...]:
+        """The sinks that a call to the method is."""
+        return self._first("sinks", chain, name, descriptor, _sinks, ())
+
+    def shim(self, chain: Sequence[str], name: str, descriptor: str) -> Shim | None:
+        """What the method calls back; None when nothing."""
+        return self._first("shims", chain, name, descriptor, _shim, None)
+
+    def is_library(self, class_descriptor: str) -> bool:
+        """Whether the class belongs to a known library, though it stands in an app."""
+        return class_descriptor.startswith(self.libraries)
+
+    def constant(self, class_descriptor: str, field: str) -> str | None:
+        """The text that a static field of the framework stands for (an Uri's as its string); None when unknown."""
+        return self._pack.constants.get(f"{class_descriptor}->{field}")
+
+    # Whole sections
+
+    @cached_property
+    def lifecycles(self) -> dict[str, Lifecycle]:
+        """Kind of component -> its lifecycle."""
+        return {kind: lifecycle(kind, value) for kind, value in self._pack.lifecycles.items()}
+
+    @cached_property
+    def libraries(self) -> tuple[str, ...]:
+        """Prefixes of descriptors of known libraries, such as 'Landroidx/'."""
+        return tuple(sorted(set(self._pack.libraries)))
+
+    @cached_property
+    def conditions(self) -> dict[str, Condition]:
+        """What the `when` of sources and sinks mean."""
+        return {
+            name: Condition(name, about, text.access(at) if at else None, tuple(types), tuple(follow))
+            for name, (about, at, types, follow) in self._pack.conditions.items()
+        }
+
+    @cached_property
+    def singletons(self) -> dict[str, Singleton]:
+        """Name -> app-wide object that models name as 'static:NAME'."""
+        return {name: Singleton(name, *value) for name, value in self._pack.singletons.items()}
+
+    @cached_property
+    def callbacks(self) -> tuple[Callback, ...]:
+        """Types that are called back though no framework class or interface says so."""
+        return tuple(Callback(cls, tuple(names)) for cls, names in sorted(self._pack.callbacks.items()))
+
+    @cached_property
+    def entrypoints(self) -> tuple[Key, ...]:
+        """(class, name, shape) of methods that run without a caller in the app; shape '' fits any descriptor."""
+        return tuple((row[0], row[1], row[2]) for row in self._pack.entrypoints)
+
+    @cached_property
+    def source_kinds(self) -> frozenset[str]:
+        """All kinds of sources."""
+        tables = (self._pack.sources, self._pack.parameters, self._pack.fields)
+        return frozenset(row[2] for t in tables for names in t.values() for rows in names.values() for row in rows) | {
+            flowdroid.KIND
+        }
+
+    @cached_property
+    def sink_kinds(self) -> frozenset[str]:
+        """All kinds of sinks."""
+        rows = (row for names in self._pack.sinks.values() for rows in names.values() for row in rows)
+        return frozenset(row[2] for row in rows if row[2] is not None) | {"native", flowdroid.KIND}
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules, by id; groups of kinds and '*' are spelt out."""
+        result = []
+        for name, raw in sorted(self._pack.rules.items()):
+            result.append(
+                Rule(
+                    id=name,
+                    title=raw["title"],
+                    kind=raw["kind"],
+                    sources=self._kinds(raw["sources"], self.source_kinds),
+                    sinks=self._kinds(raw["sinks"], self.sink_kinds),
+                    severity=raw["severity"],
+                    cwe=tuple(raw.get("cwe", ())),
+                    masvs=tuple(raw.get("masvs", ())),
+                    text=raw.get("text", ""),
+                    remedy=raw.get("remedy", ""),
+                )
+            )
+        return tuple(result)
+
+    def rules_for(self, source_kind: str, sink_kind: str) -> tuple[Rule, ...]:
+        """The rules that join a kind of source to a kind of sink."""
+        return self._by_kinds.get((source_kind, sink_kind), ())
+
+    @cached_property
+    def _by_kinds(self) -> dict[tuple[str, str], tuple[Rule, ...]]:
+        result: dict[tuple[str, str], tuple[Rule, ...]] = {}
+        for rule in self.rules:
+            for source in sorted(rule.sources):
+                for sink in sorted(rule.sinks):
+                    result[source, sink] = (*result.get((source, sink), ()), rule)
+        return result
+
+    def check(self) -> None:
+        """Raises WrongConfiguration where a name is used that nothing defines: kinds, groups, conditions."""
+        for name, rule in sorted(self._pack.rules.items()):
+            for side, known in (("sources", self.source_kinds), ("sinks", self.sink_kinds)):
+                for kind in rule[side]:
+                    if kind != ANY and kind not in known and kind not in self._pack.groups:
+                        options = ", ".join(sorted(known | self._pack.groups.keys()))
+                        where = rule["where"]
+                        raise WrongConfiguration(
+                            f"{where}: expected one of {options} among the {side} of rule {name}, found {kind!r}"
+                        )
+        conditions = set(self._pack.conditions)
+        for table, column in ((self._pack.sources, 4), (self._pack.parameters, 4), (self._pack.fields, 4), (self._pack.sinks, 5)):
+            for cls, names in table.items():
+                for method, rows in names.items():
+                    for row in rows:
+                        if row[column] is not None and row[column] not in conditions:
+                            options = ", ".join(sorted(conditions))
+                            raise WrongConfiguration(
+                                f"{text.class_name(cls)}.{method}: expected one of the conditions {options} "
+                                f"as 'when', found {row[column]!r}"
+                            )
+
+    def signatures(self, section: str) -> list[tuple[str, str, str]]:
+        """(class, name key, shape) of every entry of 'models', 'sources', 'parameters', 'fields', 'sinks', 'shims'."""
+        table: Table = getattr(self._pack, section)
+        return [(cls, name, row[0]) for cls, names in table.items() for name, rows in names.items() for row in rows]
+
+    # Inside
+
+    def _kinds(self, names: list[str], known: frozenset[str]) -> frozenset[str]:
+        result: set[str] = set()
+        for name in names:
+            result |= known if name == ANY else set(self._pack.groups.get(name, (name,)))
+        return frozenset(result)
+
+    def _first(
+        self,
+        section: str,
+        chain: Sequence[str],
+        name: str,
+        descriptor: str,
+        build: Callable[[Sequence[Row], str, str], T],
+        nothing: T,
+    ) -> T:
+        """What the first class of the chain with a matching entry says, built once."""
+        for position, cls in enumerate(chain):
+            key = (section, cls, name, descriptor, position == 0)
+            if key not in self._made:
+                rows = self._search(section, cls, name, descriptor)
+                if position:
+                    rows = [row for row in rows if row[1]]
+                self._made[key] = build(rows, f"{text.class_name(cls)}.{name}", descriptor) if rows else _MISSING
+            made = self._made[key]
+            if made is not _MISSING:
+                return cast(T, made)
+        return nothing
+
+    def _search(self, section: str, cls: str, name: str, descriptor: str) -> list[Row]:
+        """Rows of the class's own entries; for models and shims the most specific key first."""
+        table: Table = getattr(self._pack, section)
+        found: list[tuple[int, Row]] = []
+        if section not in self._patterns:
+            self._patterns[section] = [c for c in table if "*" in c]
+        patterns = [c for c in self._patterns[section] if fnmatchcase(cls, c)]
+        for rank, owner in enumerate((cls, *patterns)):
+            for key, rows in table.get(owner, {}).items():
+                if key == name or key == ANY or (key[0] == "/" and re.fullmatch(key[1:-1], name)):
+                    weight = text.specificity(key, "") - 100 * bool(rank)
+                    found += [
+                        (weight + text.specificity("*", row[0]), row) for row in rows if text.matches(row[0], descriptor)
+                    ]
+        if section in ("models", "shims") or not found:
+            found.sort(key=lambda pair: -pair[0])
+        return [row for _, row in found]
+
+
+def _model(rows: Sequence[Row], identity: str, descriptor: str) -> LibraryModel:
+    """One entry may serve methods of several shapes: flows of parameters and results that this one lacks are dropped."""
+    whole = text.model(rows[0][2], identity)
+    arity, result = len(text.parameters(descriptor)), descriptor[descriptor.index(")") + 1 :]
+
+    def fits(place: Access) -> bool:
+        return place.argument < arity and (place.base != "ret" or result != "V")
+
+    return replace(
+        whole,
+        flows=tuple(f for f in whole.flows if fits(f.source) and fits(f.target)),
+        fresh=whole.fresh and result[:1] in ("L", "["),
+    )
+
+
+def _sources(rows: Sequence[Row], identity: str, descriptor: str) -> tuple[Source, ...]:
+    arity = len(text.parameters(descriptor)) if descriptor else 0
+    found = (Source(r[2], at, identity, r[4]) for r in rows for at in text.places(r[3]) if at.argument < arity)
+    return tuple(dict.fromkeys(found))
+
+
+def _sinks(rows: Sequence[Row], identity: str, descriptor: str) -> tuple[Sink, ...]:
+    if any(row[2] is None for row in rows):
+        return ()
+    arity = len(text.parameters(descriptor))
+    found = []
+    for _, _, kind, at, reach, when in rows:
+        places = tuple(p for p in text.places(at) if p.argument < arity)
+        if places:
+            found.append(Sink(kind, places, reach, identity, when))
+    return tuple(dict.fromkeys(found))
+
+
+def _shim(rows: Sequence[Row], identity: str, descriptor: str) -> Shim:
+    return shim(rows[0], identity)
+
+
+def _expand(paths: Iterable[Path | str]) -> list[Path]:
+    result: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            result += sorted(p for p in path.glob("**/*") if p.suffix in (".yaml", ".yml"))
+        else:
+            result.append(path)
+    return result
