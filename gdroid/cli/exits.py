@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import traceback
@@ -87,8 +86,8 @@ def _said(error: BaseException) -> tuple[int, str]:
             return code, str(error)
     if isinstance(error, MemoryError):
         return INCOMPLETE, "out of memory before there was a partial answer; see --memory"
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-        return USAGE, f"cannot write {error.filename or 'the output'}: {error.strerror}"
+    if isinstance(error, OSError) and error.filename is not None:
+        return UNREADABLE, f"{os.fsdecode(error.filename)}: {error.strerror}"
     return INTERNAL, f"internal error, please report it: {_summary(error)}; GDROID_DEBUG=1 shows the traceback"
 
 

@@ -41,9 +41,9 @@ def targets(files: Sequence[str], wanted: str | None, app: Path, several: bool) 
         path = Path(name)
         if name == "-":
             result.append(Target(None, _supported(wanted or "console", "--format")))
-        elif path.is_dir() or name.endswith(("/", os.sep)):
+        elif output.is_folder(path) or name.endswith(("/", os.sep)):
             form = _supported(wanted or "json", "--format")
-            result.append(Target(path / (app.name + _FILE_SUFFIX[form]), form))
+            result.append(Target(path / (app.resolve().name + _FILE_SUFFIX[form]), form))
         elif several:
             raise WrongConfiguration(f"-o {name}: with several apps an output must be a folder that exists, or -")
         else:

@@ -24,16 +24,26 @@ def emit(text: str) -> None:
         exits.silence_stdout()
 
 
+def is_folder(path: Path) -> bool:
+    """Whether the path is a folder; no for what cannot even be a name."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def writable(path: Path) -> None:
     """Refuses early an output that could not be written later, before minutes are spent on it."""
-    folder = path.parent
-    if path.is_dir():
-        raise WrongConfiguration(f"{path}: is a folder")
-    if not folder.is_dir():
-        raise WrongConfiguration(f"{path}: there is no folder {folder}")
-    target = path if path.exists() and not path.is_file() else folder
-    if not os.access(target, os.W_OK):
-        raise WrongConfiguration(f"{path}: {target} is not writable")
+    try:
+        if is_folder(path):
+            raise WrongConfiguration(f"{path}: is a folder")
+        if not path.parent.is_dir():
+            raise WrongConfiguration(f"{path}: there is no folder {path.parent}")
+        written_to = path if path.exists() and not path.is_file() else path.parent
+    except OSError as error:
+        raise WrongConfiguration(f"{path}: cannot be written: {error.strerror}") from error
+    if not os.access(written_to, os.W_OK):
+        raise WrongConfiguration(f"{path}: {written_to} is not writable")
 
 
 def write(path: Path, text: str) -> None:

@@ -58,6 +58,7 @@ def test_exit_code_says_what_the_report_means(
         (EngineUnavailable("cuda: no device"), 2, "no device"),
         (WrongConfiguration("rules.yaml:3: expected a list"), 2, "rules.yaml:3"),
         (MemoryError(), 4, "out of memory"),
+        (PermissionError(13, "Permission denied", "leak.apk"), 3, "leak.apk: Permission denied"),
         (KeyError("x"), 5, "internal error, please report it: KeyError: 'x' (gdroid/fakes.py:"),
         (RecursionError("deep"), 5, "RecursionError"),
         (KeyboardInterrupt(), 130, "interrupted"),
@@ -105,6 +106,8 @@ def test_a_traceback_is_shown_only_on_request(
         (["analyze", "leak.apk", "-o", "x.json", "-o", "x.json"], 2, "two reports"),
         (["analyze", "leak.apk", "leak.apk", "-o", "x.json"], 2, "folder"),
         (["analyze", "missing.apk"], 3, "missing.apk: no such file"),
+        (["analyze", "n" * 300], 3, "n: File name too long"),
+        (["analyze", "leak.apk", "-o", "n" * 300 + ".json"], 2, "File name too long"),
     ],
 )
 def test_wrong_usage_is_told_before_any_work(
