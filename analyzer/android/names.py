@@ -1,0 +1,30 @@
+"""Names of the synthetic classes and of the pseudo-statics that environments and shims use (semantics.md 6)."""
+
+from __future__ import annotations
+
+ENV = "Lgdroid/Env;"
+"""Holds the environment methods and, as static fields whose names start with `$`, the pseudo-statics. All are weak."""
+SHIM = "Lgdroid/Shim;"
+"""Holds the shims: one static method per call site of a library method that calls back."""
+PSEUDO = "Lgdroid/Pseudo;"
+"""Its fields stand for pseudo-fields of the same name: `$elem`, `$value`, `$target` …"""
+LAMBDA = "Lgdroid/Lambda;"
+"""Holds the factories of invoke-custom call sites; the classes that they make objects of are `Lgdroid/Lambda$N;`."""
+
+OBJECT = "Ljava/lang/Object;"
+ESCAPED = "$escaped"
+ASYNC = "$async"
+OUTBOX = "$outbox"
+LIVE = "$live"
+
+ACC_PUBLIC_STATIC_SYNTHETIC = 0x1009
+
+
+def dotted(descriptor: str) -> str:
+    """'La/b/C$D;' -> 'a.b.C$D'."""
+    return descriptor[1:-1].replace("/", ".")
+
+
+def descriptor_of(class_name: str) -> str:
+    """'a.b.C$D' -> 'La/b/C$D;'."""
+    return "L" + class_name.replace(".", "/") + ";"

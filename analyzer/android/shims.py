@@ -1,0 +1,182 @@
+"""Shims: synthetic methods that call back what a library method calls back.
+
+A call site whose library target has a `Shim` in the knowledge gets a static method of its own: its parameters are the
+receiver (if there is one) and the declared parameters, its steps are ordinary virtual calls on them, each of which may
+also not happen, so that nothing is cleared. Receivers that are called again later go to `$async`; `asynchronous` makes
+the method that the app's loop runs on those.
+
+What it returns: the shim's `result`; else, when the library method has a model, nothing (the model gives the result);
+else an unknown value of the return type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analyzer.android.code import Code, Value
+from analyzer.android.kit import Kit
+from analyzer.android.names import ASYNC, ENV, SHIM, dotted
+from analyzer.callgraph.graph import Site
+from analyzer.ir import CallKind
+from analyzer.models import Access, Knowledge, Shim, Step
+
+_NESTED = 3
+"""Library calls in shims get shims too, this many deep."""
+
+
+class Shims:
+    """Makes shims on demand and remembers which ones there are."""
+
+    def __init__(self, kit: Kit, knowledge: Knowledge) -> None:
+        self._kit, self._knowledge = kit, knowledge
+        self._depth: dict[int, int] = {}
+        self._found: dict[int, Shim | None] = {}
+        self._asynchronous: dict[str, tuple[Shim, int]] = {}
+
+    def of(self, site: Site, library_method: int, n_args: int) -> int:
+        """The shim of a call site for a library method, made now; -1 when it calls nothing back."""
+        shim = self._shim(library_method)
+        depth = self._depth.get(site[0], 0) + 1
+        if shim is None or depth > _NESTED:
+            return -1
+        method = self._make(site, library_method, n_args, shim)
+        self._depth[method] = depth
+        if shim.later:
+            self._asynchronous.setdefault(shim.id, (shim, library_method))
+        return method
+
+    def asynchronous(self, is_called: Callable[[Step], bool]) -> list[int]:
+        """One method per shim made so far that has later steps: they run on objects of `$async`."""
+        found = []
+        for name in sorted(self._asynchronous):
+            shim, library_method = self._asynchronous[name]
+            steps = [s for s in shim.steps if is_called(s)]
+            if any(s.on in shim.later for s in steps):
+                found.append(self._later(shim, steps, library_method))
+        return found
+
+    def _shim(self, library_method: int) -> Shim | None:
+        if library_method not in self._found:
+            p = self._kit.program
+            ref = p.method(library_method)
+            chain = self._kit.hierarchy.class_chain(ref.cls)
+            self._found[library_method] = self._knowledge.shim(chain, ref.name, p.descriptor(library_method))
+        return self._found[library_method]
+
+    def _modelled(self, library_method: int) -> bool:
+        p = self._kit.program
+        ref = p.method(library_method)
+        chain = self._kit.hierarchy.class_chain(ref.cls)
+        return self._knowledge.model(chain, ref.name, p.descriptor(library_method)) is not None
+
+    def _make(self, site: Site, library_method: int, n_args: int, shim: Shim) -> int:
+        p = self._kit.program
+        ref = p.method(library_method)
+        static = n_args == len(ref.params)
+        types = ref.params if static else (ref.cls, *ref.params)
+        code = Code(p, types)
+        names = dict(zip([f"arg{i}" for i in range(len(ref.params))], code.parameters[not static :], strict=True))
+        if not static:
+            names["this"] = code.parameters[0]
+        places = _Places(self._kit, code, names)
+        for access in shim.later:
+            value = places.read(access)
+            if value is not None:
+                code.sput(self._kit.static(ASYNC), value)
+        for step in shim.steps:
+            places.run(step)
+        results = self._flows(code, places, shim)
+        if shim.result is not None:
+            value = places.read(shim.result)
+            results += [] if value is None else [value]
+        elif p.type_name(ref.ret) != "V" and not self._modelled(library_method):
+            results.append(code.unknown(ref.ret))
+        result = code.null()
+        for value in results:
+            result = code.maybe(lambda value=value: value, result)  # type: ignore[misc]
+        code.ret(None if p.type_name(ref.ret) == "V" else result)
+        descriptor = f"({''.join(map(p.type_name, types))}){p.type_name(ref.ret)}"
+        name = f"{dotted(p.type_name(ref.cls))}.{ref.name}@{p.signature(site[0])}:{site[1]}"
+        return self._kit.add(SHIM, name, descriptor, code)
+
+    def _flows(self, code: Code, places: _Places, shim: Shim) -> list[Value]:
+        """Writes the shim's flows; those to the result are returned."""
+        results = []
+        for flow in shim.flows:
+            value = places.read(flow.source)
+            if value is None:
+                continue
+            moved = code.data(value) if flow.data else value
+            if flow.target.base == "ret" and not flow.target.fields:
+                results.append(moved)
+                continue
+            fields = flow.target.fields or ("$value",)
+            base = places.read(Access(flow.target.base, fields[:-1], flow.target.key))
+            if base is not None:
+                code.put(base, self._kit.pseudo_field(fields[-1]), moved)
+        return results
+
+    def _later(self, shim: Shim, steps: list[Step], library_method: int) -> int:
+        p = self._kit.program
+        code = Code(p, ())
+        first = next(s for s in steps if s.on in shim.later)
+        cls = p.type_id(first.method[0])
+        me = code.cast(code.sget(self._kit.static(ASYNC)), cls)
+        places = _Places(self._kit, code, {}, me, frozenset(shim.later))
+        for step in steps:
+            places.run(step)
+        code.ret()
+        return self._kit.add(ENV, f"later:{dotted(p.type_name(p.method(library_method).cls))}.{shim.id}", "()V", code)
+
+
+class _Places:
+    """Reads places and runs steps of a shim in one body."""
+
+    def __init__(
+        self,
+        kit: Kit,
+        code: Code,
+        names: dict[str, Value],
+        later: Value | None = None,
+        later_places: frozenset[Access] = frozenset(),
+    ) -> None:
+        self.kit, self.code, self.names = kit, code, names
+        self.later, self.later_places = later, later_places
+
+    def read(self, access: Access) -> Value | None:
+        """The value at a place, or None where it is not to be had here."""
+        if access in self.later_places:
+            return self.later
+        if access.singleton is not None:
+            value: Value | None = self.code.sget(self.kit.static(f"$static${access.singleton}"))
+        else:
+            value = self.names.get(access.base)
+        for name in access.fields:
+            if value is None:
+                return None
+            if name != "*":
+                value = self.code.get(value, self.kit.pseudo_field("$elem" if name.startswith("$elem[") else name))
+        return value
+
+    def run(self, step: Step) -> None:
+        """Calls the step's method, or does not."""
+        p, code = self.kit.program, self.code
+        receiver = self.read(step.on)
+        if receiver is None:
+            return
+        method = p.method_id(*step.method)
+        ref = p.method(method)
+        given = [self.read(a) if a is not None else None for a in step.args]
+        given += [None] * (len(ref.params) - len(given))
+
+        def call() -> Value | None:
+            args = [
+                self.kit.argument(code, t) if v is None else code.fit(v, t)
+                for v, t in zip(given, ref.params, strict=False)
+            ]
+            kind = CallKind.INTERFACE if self.kit.hierarchy.is_interface(ref.cls) else CallKind.VIRTUAL
+            return code.call(kind, method, [code.cast(receiver, ref.cls), *args])
+
+        result = code.maybe(call, code.null())
+        if step.to is not None:
+            self.names[step.to] = result

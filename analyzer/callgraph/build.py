@@ -1,0 +1,304 @@
+"""From an app's files and code to its entry points, environments and call graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from analyzer.android import app, components, lifecycle
+from analyzer.android.callbacks import ACC_PROTECTED, ACC_PUBLIC, Callbacks
+from analyzer.android.components import ENTERED, ComponentEntry
+from analyzer.android.kit import Kit, define
+from analyzer.android.lambdas import Lambdas
+from analyzer.android.lifecycle import Role
+from analyzer.android.names import ESCAPED
+from analyzer.android.own import Own
+from analyzer.android.shims import Shims
+from analyzer.callgraph import rta
+from analyzer.callgraph.graph import CallGraph, Problem, Site
+from analyzer.callgraph.vta import Hooks, Vta
+from analyzer.container import AppFiles
+from analyzer.hierarchy import Hierarchy
+from analyzer.limits import Limits
+from analyzer.models import Knowledge, Lifecycle
+from analyzer.program import Program
+
+_MANIFEST_KINDS = frozenset(
+    {"activity", "service", "receiver", "provider", "application", "backup", "instrumentation"}
+)
+"""Lifecycles of what the manifest declares; all others follow objects that the app makes."""
+_MAIN = ("main", "([Ljava/lang/String;)V")
+
+
+def build(
+    program: Program,
+    hierarchy: Hierarchy,
+    knowledge: Knowledge,
+    files: AppFiles,
+    limits: Limits | None = None,
+    deadline: float | None = None,
+) -> CallGraph:
+    """The call graph of an app, with environments and shims added to the program.
+
+    `deadline` is a time.monotonic(); when it passes, the graph is what was found by then, and not `complete`.
+    """
+    return _Build(program, hierarchy, knowledge, files, limits or Limits(), deadline).run()
+
+
+class _Build:
+    def __init__(
+        self,
+        program: Program,
+        hierarchy: Hierarchy,
+        knowledge: Knowledge,
+        files: AppFiles,
+        limits: Limits,
+        deadline: float | None,
+    ) -> None:
+        define(program)
+        self.program, self.hierarchy, self.knowledge, self.files = program, hierarchy, knowledge, files
+        self.limits, self.deadline = limits, deadline
+        self.own = Own(program, files.manifest, knowledge.libraries)
+        self.callbacks = Callbacks(program, hierarchy)
+        self.problems: list[Problem] = []
+        self.lifecycles = knowledge.lifecycles
+        self.manifest_kinds = {k: v for k, v in self.lifecycles.items() if k in _MANIFEST_KINDS}
+        self.object_kinds = {k: v for k, v in self.lifecycles.items() if k not in _MANIFEST_KINDS}
+        self.entries = components.find(program, hierarchy, self.manifest_kinds, files)
+        self.entered = {e.cls: e for e in self.entries if e.status == ENTERED}
+        self.called_back: dict[int, dict[int, None]] = {}  # class that defines it -> methods
+        self.object_environments: dict[int, int] = {}
+
+    def run(self) -> CallGraph:
+        open_classes = self._open_classes()
+        quick = self._quick(open_classes)
+        self.made = frozenset(quick.made)
+        kit = self.kit = Kit(self.program, self.hierarchy, quick.instantiated)
+        self.shims, self.lambdas = Shims(kit, self.knowledge), Lambdas(kit)
+        environments = self._environments(open_classes)
+        hooks = Hooks(self.shims.of, self.lambdas.factory, self._keeps, self._escaped)
+        vta = self.vta = Vta(
+            self.program, self.hierarchy, self.callbacks, hooks, kit.static(ESCAPED), self.deadline
+        )
+        for m in environments:
+            vta.add(m)
+        for cls in sorted(self.entered):
+            vta.touch(cls)
+        self._settle()
+        later = self.shims.asynchronous(lambda step: True)
+        environments += [self.object_environments[cls] for cls in sorted(self.object_environments)] + later
+        own_callbacks, library_callbacks = self._callback_arms()
+        environments += [app.callbacks_of_class(kit, cls, ms) for cls, ms in library_callbacks.items()]
+        root = app.root(kit, sorted(vta.result.initialisers), environments, own_callbacks)
+        vta.add(root)
+        self._settle()
+        return self._graph(root, (*environments, root))
+
+    # -- entry points -----------------------------------------------------------------------------------------------
+
+    def _open_classes(self) -> dict[int, tuple[int, ...]]:
+        """Classes whose methods are entered from unknown callers, with those methods: where no component is."""
+        p = self.program
+        if self.entered:
+            return self._declared_entry_points()
+        if self.files.manifest is not None:
+            self.problems.append(Problem("AndroidManifest.xml", "no component of it can be entered"))
+        mains = {c.type: tuple(m for m in c.methods if self._is_main(m)) for c in p.classes}
+        found = {cls: methods for cls, methods in mains.items() if methods}
+        if found:
+            return found
+        for c in p.classes:
+            if self.own.is_known_library(p.type_name(c.type)):
+                continue
+            methods = tuple(m for m in c.methods if self._is_open(m))
+            if methods:
+                found[c.type] = methods
+        return found
+
+    def _declared_entry_points(self) -> dict[int, tuple[int, ...]]:
+        """What the knowledge says runs without a caller."""
+        found: dict[int, list[int]] = {}
+        p = self.program
+        for cls, name, shape in self.knowledge.entrypoints:
+            definition = p.class_of(p.type_find(cls)) if p.type_find(cls) >= 0 else None
+            for m in definition.methods if definition is not None else ():
+                if p.method(m).name == name and shape in ("", p.descriptor(m)) and p.has_code(m):
+                    found.setdefault(definition.type, []).append(m)  # type: ignore[union-attr]
+        return {cls: tuple(methods) for cls, methods in found.items()}
+
+    def _is_main(self, m: int) -> bool:
+        p = self.program
+        return (p.method(m).name, p.descriptor(m)) == _MAIN and p.is_static(m) and p.has_code(m)
+
+    def _is_open(self, m: int) -> bool:
+        definition = self.program.definition(m)
+        visible = definition is not None and definition.access & (ACC_PUBLIC | ACC_PROTECTED)
+        return bool(visible) and self.program.has_code(m) and not self.program.method(m).name.startswith("<")
+
+    def _quick(self, open_classes: dict[int, tuple[int, ...]]) -> rta.RtaResult:
+        """A first, coarse look: of which classes there may be objects."""
+        h, p = self.hierarchy, self.program
+        entries = [m for methods in open_classes.values() for m in methods]
+        made = [*self.entered, *(cls for cls in open_classes if not h.is_abstract(cls))]
+        for cls in (*made, *self._layout_classes()):
+            definition = p.class_of(cls)
+            entries += [m for m in (definition.methods if definition else ()) if p.method(m).name == "<init>"]
+        for cls, entry in self.entered.items():
+            entries += lifecycle.methods(h, self.lifecycles[entry.lifecycle], cls)
+            entries += lifecycle.handlers(h, p, cls, self._handler_names())
+        return rta.analyze(p, h, self.callbacks, entries, (*made, *self._layout_classes()), self.object_kinds)
+
+    def _layout_classes(self) -> list[int]:
+        return app.layout_classes(self.program, self.hierarchy, self.files)
+
+    def _handler_names(self) -> list[str]:
+        return sorted({w.on_click for layout in self.files.layouts for w in layout.widgets if w.on_click})
+
+    # -- environments -----------------------------------------------------------------------------------------------
+
+    def _environments(self, open_classes: dict[int, tuple[int, ...]]) -> list[int]:
+        kit = self.kit
+        found = []
+        entries: list[ComponentEntry] = []
+        written: dict[int, int] = {}
+        for entry in self.entries:
+            if entry.status == ENTERED:
+                written[entry.cls] = self._component(entry)
+                found.append(written[entry.cls])
+            entries.append(replace(entry, environment=written.get(entry.cls, -1)))
+        self.entries = tuple(entries)
+        found += [app.maker(kit, cls) for cls in self._layout_classes()]
+        found += [app.unknown_callers(kit, cls, open_classes[cls]) for cls in sorted(open_classes)]
+        return found
+
+    def _component(self, entry: ComponentEntry) -> int:
+        cls, life = entry.cls, self.lifecycles[entry.lifecycle]
+        listeners = self.callbacks.by_interface(cls)
+        handlers = lifecycle.handlers(self.hierarchy, self.program, cls, self._handler_names())
+        running = lifecycle.running_callbacks(self.callbacks.of(cls), life, self.kit)
+        exported = any(e.component.exported for e in self.entries if e.cls == cls and e.component.enabled)
+        return lifecycle.environment(
+            self.kit,
+            Role(
+                cls=cls,
+                lifecycle=life,
+                callbacks=tuple(dict.fromkeys((*running, *handlers))),
+                made_by_android=True,
+                exported=exported,
+                escapes=bool(listeners),
+            ),
+        )
+
+    def _escaped(self, cls: int) -> tuple[tuple[int, bool], ...]:
+        """What starts to run when an object of the class is handed to the framework."""
+        kind = components.lifecycle_of(self.program, self.hierarchy, self.object_kinds, cls)
+        runs: list[tuple[int, bool]] = []
+        methods: Iterable[int]
+        if kind:
+            runs.append((self._object_environment(cls, self.object_kinds[kind]), False))
+            methods = self.callbacks.by_interface(cls)
+        elif cls in self.entered and cls not in self.made:
+            methods = self.callbacks.by_interface(cls)
+        else:
+            methods = self.callbacks.of(cls)
+        for m in methods:
+            self.called_back.setdefault(self.program.method(m).cls, {})[m] = None
+            runs.append((m, True))
+        return tuple(runs)
+
+    def _object_environment(self, cls: int, life: Lifecycle) -> int:
+        known = self.object_environments.get(cls)
+        if known is None:
+            running = lifecycle.running_callbacks(self.callbacks.of(cls), life, self.kit)
+            known = lifecycle.environment(self.kit, Role(cls, life, running, made_by_android=False))
+            self.object_environments[cls] = known
+        return known
+
+    def _callback_arms(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+        """Callbacks per class that defines them: those in the app's own classes, and those in libraries.
+
+        What overrides another callback runs through that one's virtual call.
+        """
+        p, h = self.program, self.hierarchy
+        own: dict[int, list[int]] = {}
+        library: dict[int, list[int]] = {}
+        every = {m for methods in self.called_back.values() for m in methods}
+        keys = {(p.method(m).cls, p.method(m).name, p.descriptor(m)) for m in every}
+        for cls in sorted(self.called_back):
+            for m in sorted(self.called_back[cls]):
+                name, descriptor = p.method(m).name, p.descriptor(m)
+                if any((up, name, descriptor) in keys for up in h.supertypes(cls)[1:]):
+                    continue
+                (own if self.own.is_own(cls) else library).setdefault(cls, []).append(m)
+        return own, library
+
+    # -- the graph --------------------------------------------------------------------------------------------------
+
+    def _keeps(self, library_method: int, argument: int) -> bool:
+        """True when a modelled method only takes data from the argument (0: the first of receiver and arguments)."""
+        p = self.program
+        ref = p.method(library_method)
+        model = self.knowledge.model(
+            self.hierarchy.class_chain(ref.cls), ref.name, p.descriptor(library_method)
+        )
+        if model is None:
+            return False
+        position = argument - (not p.is_static(library_method))
+        if 0 <= position < len(ref.params) and self.hierarchy.is_interface(ref.params[position]):
+            return False
+        base = "this" if position < 0 else f"arg{position}"
+        return all(flow.data or flow.source.base != base for flow in model.flows)
+
+    def _settle(self) -> None:
+        """Propagates, cuts call sites with too many targets, and again, until there is nothing to cut."""
+        cut: set[Site] = getattr(self, "cut", set())
+        self.cut = cut
+        while True:
+            self.vta.run()
+            over = [s for s, targets in self.vta.result.targets.items() if s not in cut and self._is_over(s, targets)]
+            if not over:
+                return
+            for site in over:
+                cut.add(site)
+                self.vta.cut(site)
+                for m in self.vta.result.targets[site]:
+                    if self.own.is_own(self.program.method(m).cls) and not self.program.is_static(m):
+                        self.called_back.setdefault(self.program.method(m).cls, {})[m] = None
+
+    def _is_over(self, site: Site, targets: dict[int, None]) -> bool:
+        most = self.limits.targets_per_call
+        return len(targets) > most and not self.own.is_own(self.program.method(site[0]).cls)
+
+    def _graph(self, root: int, environments: tuple[int, ...]) -> CallGraph:
+        result = self.vta.result
+        targets: dict[Site, tuple[int, ...]] = {}
+        by_method: dict[int, list[Site]] = {}
+        for site in sorted(self.vta.sites):
+            by_method.setdefault(site[0], []).append(site)
+            shim = result.shims.get(site, -1)
+            kept = [m for m in result.targets.get(site, ()) if site not in self.cut or m == shim]
+            if kept:
+                targets[site] = tuple(sorted(m for m in kept if self.program.has_code(m)))
+        reachable = {root}
+        stack = [root]
+        while stack:
+            for site in by_method.get(stack.pop(), ()):
+                for m in targets.get(site, ()):
+                    if m not in reachable:
+                        reachable.add(m)
+                        stack.append(m)
+        sites = [s for m in sorted(reachable) for s in by_method.get(m, ())]
+        return CallGraph(
+            root=root,
+            methods=tuple(sorted(reachable)),
+            site_targets={s: targets[s] for s in sites if s in targets},
+            site_shim={s: result.shims[s] for s in sites if s in result.shims},
+            library_sites=frozenset(s for s in sites if s in result.library or s not in targets),
+            cut=tuple(s for s in sites if s in self.cut),
+            components=self.entries,
+            environments=tuple(sorted(m for m in environments if m in reachable)),
+            callbacks=tuple(sorted(m for ms in self.called_back.values() for m in ms if m in reachable)),
+            problems=(*self.problems, *result.problems),
+            own=self.own,
+            complete=result.complete,
+        )
