@@ -146,8 +146,8 @@ def damage(dex: bytes, marker: int, how: str) -> bytes:
         return dex
     if how == "opcode":
         data[at] = 0x3E  # an unused opcode
-    elif how == "size":
-        data[at - 4 : at] = struct.pack("<I", 0x7FFF_FFFF)  # insns_size, far beyond the file
+    elif how == "branch":
+        data[at] = 0x2A  # goto/32, with the marker as its distance
     else:
         raise BuildError(f"unknown damage {how}")
     data[12:32] = hashlib.sha1(data[32:]).digest()

@@ -1,0 +1,5 @@
+package org.gdroid.samples.implicitintent;
+
+import android.app.Activity;
+
+public class Quiet extends Activity {}

@@ -1,0 +1,5 @@
+package org.gdroid.samples.lifecyclefields;
+
+import android.app.Activity;
+
+public class Main extends Activity {}

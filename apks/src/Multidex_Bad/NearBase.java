@@ -1,0 +1,6 @@
+package org.gdroid.samples.multidex;
+
+class NearBase {
+    String text;
+    String name = "none";
+}
