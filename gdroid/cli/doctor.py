@@ -34,6 +34,7 @@ def command() -> None:
         ("kernel cache", _cache()),
         *((name, _version(name) or _FOR_GPU) for name in _GPU_LIBRARIES),
         ("GPU", _gpu()),
+        ("engines", _engines()),
     ]
     width = max(len(name) for name, _ in rows)
     output.emit("".join(f"{name:<{width}}  {value}\n" for name, value in rows))
@@ -98,3 +99,10 @@ def _gpu() -> str:
         return f"none that Numba can use ({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''})"
     capability = ".".join(map(str, device.compute_capability))
     return f"{name}, compute capability {capability}, {free / 1e6:,.0f} of {total / 1e6:,.0f} MB free"
+
+
+def _engines() -> str:
+    """In the order in which `auto` tries them."""
+    from gpu import engine
+
+    return ", ".join(f"{name} ({engine.DEVICES.get(name, '')})" for name in engine.ENGINES)

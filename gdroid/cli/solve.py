@@ -26,9 +26,6 @@ def command(problem: str, engine: str | None) -> None:
 
     loaded = Problem.load(path)
     start = time.perf_counter()
-    solution = engines.solve(loaded, engine or "auto")
+    name, solution = engines.choose(engine or "auto", loaded)
     seconds = time.perf_counter() - start
-    output.emit(
-        f"facts    {solution.n_facts}\ndigest   {solution.digest()}\n"
-        f"engine   {engine or 'auto'}\nseconds  {seconds:.3f}\n"
-    )
+    output.emit(f"facts    {solution.n_facts}\ndigest   {solution.digest()}\nengine   {name}\nseconds  {seconds:.3f}\n")

@@ -129,18 +129,18 @@ def test_solve_prints_facts_and_digest(folder: Path, capsys: Captured, monkeypat
         def digest(self) -> str:
             return "cafe"
 
-    def solve(problem: object, name: str) -> Solution:
+    def choose(name: str, problem: object) -> tuple[str, Solution]:
         asked.append((problem, name))
-        return Solution()
+        return "chosen", Solution()
 
     engines = types.ModuleType("gpu.engine")
-    engines.solve = solve  # type: ignore[attr-defined]
+    engines.choose = choose  # type: ignore[attr-defined]
     problems = types.ModuleType("gpu.problem")
     problems.Problem = types.SimpleNamespace(load=lambda path: path.name)  # type: ignore[attr-defined]
     install(monkeypatch, "gpu.engine", engines)
     install(monkeypatch, "gpu.problem", problems)
     assert run(["solve", "p.npz", "--engine", "reference"]) == 0
-    assert capsys.readouterr().out.splitlines()[:2] == ["facts    42", "digest   cafe"]
+    assert capsys.readouterr().out.splitlines()[:3] == ["facts    42", "digest   cafe", "engine   chosen"]
     assert asked == [("p.npz", "reference")]
 
 
@@ -148,8 +148,11 @@ def test_doctor_says_what_a_bug_report_needs(capsys: Captured) -> None:
     assert run(["doctor"]) == 0
     out = capsys.readouterr().out
     rows = dict(line.split(None, 1) for line in out.splitlines())
-    assert {"gdroid", "python", "numpy", "numba", "androguard", "cores", "memory", "kernel", "GPU"} <= set(rows)
+    assert {"gdroid", "python", "numpy", "numba", "androguard", "cores", "memory", "kernel", "GPU", "engines"} <= set(
+        rows
+    )
     assert "MISSING" not in out
+    assert "reference" in rows["engines"]
 
 
 def test_doctor_says_when_no_cache_folder_is_writable(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
