@@ -67,7 +67,8 @@ class Body:
     post-order, block 0 is the entry and has no predecessor. A block may be empty, and one that falls through to its
     only successor ends with no jump. CAUGHT and PHI come first in a block, PHIs take effect together. An exceptional
     edge leaves from the state before each operation of a block that `throws`; it leads to all handlers of the block's
-    range, and a PHI there has the values that a register may have at any of these places.
+    range, and a PHI there has the values that a register may have at any of these places. An operand that no path
+    defines is -1, also in `args`; no code that Android accepts has one.
     """
 
     n_params: int

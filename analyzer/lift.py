@@ -274,7 +274,8 @@ def call_prototypes(dex: Dex) -> I4:
     plain = kind < CallKind.POLYMORPHIC
     result[plain] = dex.method_proto[dex.x[calls[plain]]]
     polymorphic = kind == CallKind.POLYMORPHIC
-    result[polymorphic] = dex.c[calls[polymorphic]]
+    rows = calls[polymorphic]
+    result[polymorphic] = dex.c[rows].astype(np.int32) | (dex.b[rows].astype(np.int32) << 16)
     custom = kind == CallKind.CUSTOM
     if custom.any():
         result[custom] = dex.call_site_proto[dex.x[calls[custom]]]

@@ -112,7 +112,7 @@ class Program:
         found = {}
         for row in np.flatnonzero(lift.CALL_KIND[dex.op] == CallKind.POLYMORPHIC).tolist():
             ref = self.method(int(dex.x[row]))
-            params, ret = self.proto(int(dex.c[row]))
+            params, ret = self.proto(int(dex.c[row]) | int(dex.b[row]) << 16)
             descriptor = f"({''.join(map(self.type_name, params))}){self.type_name(ret)}"
             found[row] = self.method_id(self.type_name(ref.cls), ref.name, descriptor)
         return found
@@ -429,6 +429,11 @@ class Program:
                 raise UnreadableInput(f"{self.signature(method)}: {error}") from error
             self._bodies[method] = known
         return known
+
+    def forget(self, method: int) -> None:
+        """Drops the cached body of a dex method; it is built again when asked for."""
+        if method not in self._synthetic:
+            self._bodies.pop(method, None)
 
     def _parameter_registers(self, method: int, code: int) -> list[int]:
         register = int(self.dex.code_registers[code]) - int(self.dex.code_ins[code])

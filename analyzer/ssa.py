@@ -197,7 +197,7 @@ class _Renaming:
                 if now != live[block]:
                     live[block] = now
                     changed = True
-        return live, several
+        return live, several | live[0]  # live at the entry: a parameter, or undefined on some path
 
     def _rename(self, block: int, state: list[int], new_phis: list[int]) -> None:
         """Emits the operations of one block; `state` (register -> value) becomes the one at its end."""
