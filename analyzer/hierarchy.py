@@ -24,8 +24,9 @@ class Hierarchy(TypeGraph):
     """What objects of a type may be and which methods run on them; ids are those of `program`. Memoised."""
 
     def __init__(self, program: Program, framework: Framework) -> None:
-        self._may_be: dict[tuple[bool, int, int], bool] = {}
+        self._may_be: dict[int, bool] = {}
         self._own: dict[int, dict[tuple[str, str], int]] = {}
+        self._virtual: dict[int, dict[tuple[str, str], int]] = {}
         self._resolved: dict[tuple[int, str, str], int] = {}
         self._dispatched: dict[tuple[int, int], int] = {}
         self._overrides: dict[int, tuple[int, ...]] = {}
@@ -48,7 +49,7 @@ class Hierarchy(TypeGraph):
 
         A non-final class may have a subclass that implements any interface. True where something is unknown.
         """
-        key = (exact, t, target)
+        key = (t << 32 | target) << 1 | exact  # one small number: there are millions of these
         found = self._may_be.get(key)
         if found is None:
             found = self._may_be[key] = self._can_be(exact, t, target)
@@ -100,8 +101,9 @@ class Hierarchy(TypeGraph):
     # ---------------------------------------------------------------- types
 
     def _forget(self) -> None:
-        for types in (self._may_be, self._own, self._resolved):
+        for types in (self._own, self._virtual, self._resolved):
             types.clear()
+        self._may_be.clear()
         for methods in (self._dispatched, self._overrides, self._fields):
             methods.clear()
         super()._forget()
@@ -154,6 +156,16 @@ class Hierarchy(TypeGraph):
                 self._own[t] = found
         return found
 
+    def _virtual_methods(self, t: int) -> dict[tuple[str, str], int]:
+        """Of `_methods` those that a virtual call can run."""
+        found = self._virtual.get(t)
+        if found is None:
+            own = self._methods(t)
+            found = {key: m for key, m in own.items() if not self._access(m) & (_PRIVATE | _STATIC)}
+            if t in self._own:
+                self._virtual[t] = found
+        return found
+
     def _access(self, method: int) -> int:
         definition = self._program.definition(method)
         return 0 if definition is None else definition.access
@@ -185,8 +197,8 @@ class Hierarchy(TypeGraph):
             node = self._node(s)
             if not node.interface:
                 continue
-            found = self._methods(s).get((name, descriptor))
-            if found is not None and not self._access(found) & (_PRIVATE | _STATIC):
+            found = self._virtual_methods(s).get((name, descriptor))
+            if found is not None:
                 candidates[s] = found
             elif node.framework is not None and self._library_declares(node.framework, name, descriptor):
                 candidates[s] = -1
@@ -212,8 +224,8 @@ class Hierarchy(TypeGraph):
         while c >= 0:
             node = self._node(c)
             if node.app is not None:
-                found = self._methods(c).get((name, descriptor))
-                if found is not None and not self._access(found) & (_PRIVATE | _STATIC):
+                found = self._virtual_methods(c).get((name, descriptor))
+                if found is not None:
                     return found if program.has_code(found) else -1
             elif node.framework is not None and self._library_declares(node.framework, name, descriptor):
                 return -1
@@ -232,12 +244,10 @@ class Hierarchy(TypeGraph):
         package = self._package(top)
         chosen, open_ = root, False
         for c in reversed(chain):
-            found = self._methods(c).get((name, descriptor))
-            if found is None or (access := self._access(found)) & (_PRIVATE | _STATIC):
-                continue
-            if open_ or self._package(c) == package:
+            found = self._virtual_methods(c).get((name, descriptor))
+            if found is not None and (open_ or self._package(c) == package):
                 chosen = found
-                open_ = open_ or bool(access & (_PUBLIC | _PROTECTED))
+                open_ = open_ or bool(self._access(found) & (_PUBLIC | _PROTECTED))
         return chosen if self._program.has_code(chosen) else -1
 
     def _package(self, t: int) -> str:

@@ -151,6 +151,8 @@ class TypeGraph:
         if found is None:
             self._node(t)
             reached = {t}
+            if t == self._object:  # also above interfaces and unknown superclasses, which have no edge to it
+                reached.update(self._nodes)
             stack = [t]
             while stack:
                 for child in self._children.get(stack.pop(), ()):

@@ -28,6 +28,7 @@ _IGNORED = re.compile(
     r"^(?://|import |export import |export type |declare module androidNative|declare (?:function|var) )"
     r'|^"?<clinit>"?\('
 )
+_OWN_NAME = re.compile(r"^public static class: java\.lang\.Class<(?P<name>[\w$.]+)")
 _NAME = re.compile(r"^[A-Za-z_$][\w$]*$")
 
 
@@ -142,6 +143,10 @@ def parse(text: str, file: str) -> list[DeclaredClass]:
             current.methods.append(
                 DeclaredMethod("<init>" if ret is None else name, params, ret, method.group("static") is not None)
             )
+        elif current is not None and (own := _OWN_NAME.match(line)):
+            # Where a name would be ambiguous the class has one made of its true name without dots, and an alias.
+            if bare(own["name"]).replace(".", "") == current.name.rpartition(".")[2]:
+                current.name = bare(own["name"])
         elif not _FIELD.match(line):
             raise UnreadableInput(f"{file}:{number}: not understood: {line[:80]}")
     if blocks:

@@ -4,7 +4,7 @@
     python -m analyzer.framework.generate nativescript-types-android-9.1.1.tgz
 
 The same package gives the same bytes. All API levels are joined: methods and interfaces of every level stay, the
-superclass is that of the newest.
+superclass is that of the newest. Facts that the package lacks come from the supplements beside this file.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from analyzer.framework.supplement import add_supplement
 from analyzer.framework.table import ABSTRACT, INTERFACE, ClassRecord, encode
 from gpu.errors import GdroidError, UnreadableInput
 
+SUPPLEMENTS = ("packages.txt", "supplement.txt")
 _OBJECT = "Ljava/lang/Object;"
 _DECLARATIONS = re.compile(r"(?:^|/)(android-platform|androidx)-[\d-]+(?:-merged)?\.d\.ts$")
 _PRIMITIVES = {"number": "N", "string": "S", "boolean": "Z", "void": "V"}
@@ -113,10 +114,11 @@ def read_package(path: Path) -> list[tuple[str, str]]:
     return sorted(found, key=lambda item: ("merged" not in item[0], item[0]))
 
 
-def generate(files: Iterable[tuple[str, str]], supplement: str, supplement_name: str) -> bytes:
-    """The bytes of a model from declaration files (name, text), oldest first, and a supplement's text."""
+def generate(files: Iterable[tuple[str, str]], supplements: Iterable[tuple[str, str]] = ()) -> bytes:
+    """The bytes of a model from declaration files, oldest first, and supplements; each is (name, text)."""
     classes = join(parse(text, name) for name, text in files)
-    add_supplement(supplement, supplement_name, classes)
+    for name, text in supplements:
+        add_supplement(text, name, classes)
     return encode(classes)
 
 
@@ -127,9 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("package", type=Path, help="the npm package, as .tgz or unpacked")
     parser.add_argument("--output", type=Path, default=here / DATA_FILE, help="file to write (default: %(default)s)")
     options = parser.parse_args(arguments)
-    supplement = here / "supplement.txt"
     try:
-        data = generate(read_package(options.package), supplement.read_text(), supplement.name)
+        data = generate(read_package(options.package), [(name, (here / name).read_text()) for name in SUPPLEMENTS])
     except (GdroidError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

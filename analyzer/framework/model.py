@@ -11,6 +11,8 @@ from analyzer.framework.families import all_comparable, family
 from analyzer.framework.table import ABSTRACT, FINAL, INTERFACE, Table, decode
 
 DATA_FILE = "framework.bin"
+_POLYMORPHIC = ("Ljava/lang/invoke/MethodHandle;", "Ljava/lang/invoke/VarHandle;")
+"""Their native methods with one Object[] take whatever a call passes (Java virtual machine specification, 2.9.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class Framework:
         self._table = table
         self._index = {descriptor: at for at, descriptor in enumerate(table.types[: table.n_classes])}
         self._classes: dict[str, FrameworkClass] = {}
-        self._methods: dict[str, tuple[FrameworkMethod, ...]] = {}
-        self._params: dict[str, dict[str, list[tuple[str, ...]]]] = {}
+        self._rows: dict[str, dict[str, list[int]]] = {}  # class -> name -> rows of the method columns
+        self._signatures: dict[int, tuple[str, ...]] = {}
 
     def __contains__(self, descriptor: object) -> bool:
         return descriptor in self._index
@@ -64,24 +66,25 @@ class Framework:
 
     def methods(self, descriptor: str) -> tuple[FrameworkMethod, ...]:
         """The methods that the class declares itself, sorted by name and types; empty where it is unknown."""
-        found = self._methods.get(descriptor)
-        if found is None:
-            found = self._methods[descriptor] = tuple(self._decode_methods(descriptor))
-        return found
+        found = []
+        for name, rows in self._methods_by_name(descriptor).items():
+            for row in rows:
+                ret, *params = self._signature(row)
+                static = bool(self._table.arrays["method_static"][row])
+                found.append(FrameworkMethod(name, len(params), tuple(params), ret, static))
+        return tuple(found)
 
     def declares(self, descriptor: str, name: str, params: tuple[str, ...]) -> bool:
         """Whether the class itself declares a method of this name, arity and comparable parameters.
 
         `params` are dex descriptors ('I', 'Landroid/view/View;', …).
         """
-        by_name = self._params.get(descriptor)
-        if by_name is None:
-            by_name = self._params[descriptor] = {}
-            for method in self.methods(descriptor):
-                by_name.setdefault(method.name, []).append(method.param_families)
-        candidates = by_name.get(name)
-        if not candidates:
+        rows = self._methods_by_name(descriptor).get(name)
+        if rows is None:
             return False
+        candidates = [self._signature(row)[1:] for row in rows]
+        if descriptor in _POLYMORPHIC and ("[?",) in candidates:
+            return True
         actual = [family(param) for param in params]
         return any(all_comparable(declared, actual) for declared in candidates)
 
@@ -89,35 +92,38 @@ class Framework:
         arrays, types = self._table.arrays, self._table.types
         flags = int(arrays["class_flags"][row])
         superclass = int(arrays["super"][row])
-        start, end = (int(at) for at in arrays["interface_off"][row : row + 2])
-        methods = dict.fromkeys(method.name for method in self.methods(descriptor))
+        start, end = arrays["interface_off"][row : row + 2].tolist()
         return FrameworkClass(
             descriptor=descriptor,
             superclass=types[superclass - 1] if superclass else None,
-            interfaces=tuple(types[int(at)] for at in arrays["interfaces"][start:end]),
+            interfaces=tuple(types[at] for at in arrays["interfaces"][start:end].tolist()),
             is_interface=bool(flags & INTERFACE),
             is_abstract=bool(flags & (ABSTRACT | INTERFACE)),
             is_final=bool(flags & FINAL),
-            methods=tuple(methods),
+            methods=tuple(self._methods_by_name(descriptor)),
         )
 
-    def _decode_methods(self, descriptor: str) -> Iterator[FrameworkMethod]:
-        row = self._index.get(descriptor)
-        if row is None:
-            return
-        arrays, types, names = self._table.arrays, self._table.types, self._table.names
-        start, end = (int(at) for at in arrays["method_off"][row : row + 2])
-        for at in range(start, end):
-            signature = int(arrays["method_signature"][at])
-            first, last = (int(edge) for edge in arrays["signature_off"][signature : signature + 2])
-            kinds = tuple(types[int(kind)] for kind in arrays["signature_type"][first:last])
-            yield FrameworkMethod(
-                name=names[int(arrays["method_name"][at])],
-                arity=len(kinds) - 1,
-                param_families=kinds[1:],
-                return_family=kinds[0],
-                static=bool(arrays["method_static"][at]),
-            )
+    def _methods_by_name(self, descriptor: str) -> dict[str, list[int]]:
+        found = self._rows.get(descriptor)
+        if found is None:
+            found = self._rows[descriptor] = {}
+            if (row := self._index.get(descriptor)) is not None:
+                names = self._table.names
+                start, end = self._table.arrays["method_off"][row : row + 2].tolist()
+                for at, name in enumerate(self._table.arrays["method_name"][start:end].tolist(), start):
+                    found.setdefault(names[name], []).append(at)
+        return found
+
+    def _signature(self, row: int) -> tuple[str, ...]:
+        """Return family, then parameter families, of a row of the method columns."""
+        arrays, types = self._table.arrays, self._table.types
+        signature = int(arrays["method_signature"][row])
+        found = self._signatures.get(signature)
+        if found is None:
+            start, end = arrays["signature_off"][signature : signature + 2].tolist()
+            found = tuple(types[kind] for kind in arrays["signature_type"][start:end].tolist())
+            self._signatures[signature] = found
+        return found
 
 
 @cache

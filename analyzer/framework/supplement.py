@@ -1,4 +1,4 @@
-"""Reads `supplement.txt`: facts that the declarations leave out.
+"""Reads supplements: text files with facts that the declarations leave out.
 
     # comment
     [final|abstract] class|interface NAME [< SUPERCLASS] [: INTERFACE …]

@@ -239,10 +239,13 @@ def test_subtypes_are_the_apps_own_also_through_framework_types(app: App) -> Non
     a = app.cls("La/A;", "Landroid/app/Activity;")
     b = app.cls("La/B;", "La/A;")
     r = app.cls("La/R;", OBJECT, "Ljava/lang/Runnable;")
+    i = app.interface("La/I;")
+    lost = app.cls("La/Lost;", "Lno/Where;")
     h = app.hierarchy()
     assert h.subtypes(a) == {a, b}
     assert h.subtypes(app.type_id("Landroid/content/Context;")) == {a, b, app.type_id("Landroid/content/Context;")}
     assert h.subtypes(app.type_id("Ljava/lang/Runnable;")) == {r, app.type_id("Ljava/lang/Runnable;")}
+    assert h.subtypes(app.type_id(OBJECT)) == {a, b, r, i, lost, app.type_id(OBJECT)}
     late = app.cls("La/Late;", "La/A;")
     assert h.subtypes(a) == {a, b, late}
 
@@ -292,7 +295,7 @@ def test_chains_of_thousands_are_answered_fast(app: App, kind: str) -> None:
             chain.append(app.cls(f"La/C{k};", f"La/C{k - 1};"))
         else:
             chain.append(app.cls(f"La/C{k};", OBJECT, f"La/C{k - 1};", access=PUBLIC | INTERFACE))
-    start = time.perf_counter()
+    start = time.process_time()
     h = app.hierarchy()
     for k in range(n):
         assert h.is_subtype(chain[k], chain[0])
@@ -302,7 +305,7 @@ def test_chains_of_thousands_are_answered_fast(app: App, kind: str) -> None:
     assert len(h.subtypes(chain[0])) == n
     if kind == "class":
         assert h.dispatch(chain[-1], app.ref("La/C0;", "f()V")) == app.ref("La/C0;", "f()V")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_boot_classes_are_the_frameworks_and_library_copies_are_the_apps(app: App) -> None:
