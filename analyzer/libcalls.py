@@ -1,0 +1,276 @@
+"""Library methods as summaries: their model, or the default for methods without one (semantics.md 5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from analyzer import summary
+from analyzer.hierarchy import Hierarchy
+from analyzer.models import Knowledge
+from analyzer.models.types import Access, LibraryModel, Sink, Source
+from analyzer.program import Program
+from analyzer.summary import Summary
+from analyzer.tokens import (
+    CELL,
+    CELL_DATA,
+    DEEP,
+    FORMAL,
+    FRESH,
+    OBJECT,
+    PSEUDO,
+    RETURN,
+    RETURN_DATA,
+    SINK,
+    SOURCE,
+    Fields,
+    Key,
+    Site,
+    Sites,
+)
+
+HERE = -2
+"""Site of a sink row in a library summary: the call at hand."""
+
+Keys = tuple[tuple[str, ...] | None, ...]
+"""Per argument (receiver first): the constant texts that it may be, or None when it is not constant."""
+
+_NO_CALLBACK = frozenset(
+    "Ljava/lang/String; Ljava/lang/CharSequence; Ljava/lang/Class; Ljava/lang/Integer; Ljava/lang/Long; Ljava/lang/Boolean; "
+    "Ljava/lang/Object; Landroid/os/Bundle; Landroid/content/Intent; Landroid/net/Uri;".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a library call does: its summary, and whether that is a guess for want of a model."""
+
+    summary: Summary
+    guess: bool
+
+
+class LibraryCalls:
+    """Summaries of library methods, made on demand."""
+
+    def __init__(
+        self, program: Program, hierarchy: Hierarchy, knowledge: Knowledge, fields: Fields, sites: Sites, escaped: int
+    ) -> None:
+        self.program, self.hierarchy, self.knowledge = program, hierarchy, knowledge
+        self.fields, self.sites, self.escaped = fields, sites, escaped
+        self.sources: list[Source] = []
+        self.sinks: list[Sink] = []
+        self._source_ids: dict[Source, int] = {}
+        self._sink_ids: dict[Sink, int] = {}
+        self._effects: dict[tuple[int, bool, bool, Keys], Effect] = {}
+        self._chains: dict[int, list[str]] = {}
+        self._keyed: dict[int, bool] = {}
+
+    def source_id(self, source: Source) -> int:
+        """Number of a source, new or known."""
+        if source not in self._source_ids:
+            self._source_ids[source] = len(self.sources)
+            self.sources.append(source)
+        return self._source_ids[source]
+
+    def chain(self, method: int) -> list[str]:
+        """Class of a method reference and its supertypes, most specific first."""
+        cls = self.program.method(method).cls
+        if cls not in self._chains:
+            self._chains[cls] = self.hierarchy.class_chain(cls)
+        return self._chains[cls]
+
+    def model(self, method: int) -> LibraryModel | None:
+        """The model of a method, if there is one."""
+        ref = self.program.method(method)
+        return self.knowledge.model(self.chain(method), ref.name, self.program.descriptor(method))
+
+    def keyed(self, method: int) -> bool:
+        """Whether the model of the method looks at constant keys."""
+        if method not in self._keyed:
+            model = self.model(method)
+            places = [a for f in model.flows for a in (f.source, f.target)] if model else []
+            self._keyed[method] = any(f.startswith("$elem[arg") for a in places for f in a.fields)
+        return self._keyed[method]
+
+    def effect(self, method: int, static: bool, shimmed: bool, marks_only: bool, keys: Keys) -> Effect:
+        """What a call of the method does.
+
+        `shimmed`: what it calls back is known, so that the default does not apply; `marks_only`: the call runs app
+        code only, of which just sources and sinks are wanted.
+        """
+        key = (method, static, shimmed or marks_only, keys)
+        if key not in self._effects:
+            self._effects[key] = _Builder(self, method, static, keys).build(shimmed, marks_only)
+        return self._effects[key]
+
+    def sink_id(self, sink: Sink) -> int:
+        """Number of a sink, new or known."""
+        if sink not in self._sink_ids:
+            self._sink_ids[sink] = len(self.sinks)
+            self.sinks.append(sink)
+        return self._sink_ids[sink]
+
+
+class _Builder:
+    """Builds one library summary."""
+
+    def __init__(self, lib: LibraryCalls, method: int, static: bool, keys: Keys) -> None:
+        self.lib, self.method, self.static, self.keys = lib, method, static, keys
+        self.ref = lib.program.method(method)
+        self.shift = 0 if static else 1
+        self.rows: dict[Key, set[Key]] = defaultdict(set)
+        self.regions: dict[Key, tuple[Key, ...]] = {}
+        self.created: dict[Access, list[Key]] = defaultdict(list)
+
+    def build(self, shimmed: bool, marks_only: bool) -> Effect:
+        lib, program = self.lib, self.lib.program
+        chain, name, descriptor = lib.chain(self.method), self.ref.name, program.descriptor(self.method)
+        model = lib.knowledge.model(chain, name, descriptor)
+        guess = model is None and not shimmed and not marks_only
+        if not marks_only:
+            if model is not None:
+                self.apply_model(model)
+            elif not shimmed:
+                self.apply_default()
+            if self.is_reference(self.ref.ret) and not self.rows.get((RETURN,)) and not shimmed:
+                self.rows[(RETURN,)].add((FRESH, self.ref.ret))
+            self.escape(model, shimmed)
+        for source in lib.knowledge.sources(chain, name, descriptor):
+            self.mark_source(source)
+        for sink in lib.knowledge.sinks(chain, name, descriptor):
+            self.mark_sink(sink)
+        rows = {row: keys for row, keys in self.rows.items() if keys}
+        return Effect(summary.make(rows, self.regions, lib.fields, lib.sites), guess)
+
+    # -- places ------------------------------------------------------------------------------------------------
+
+    def is_reference(self, type_id: int) -> bool:
+        return self.lib.program.type_name(type_id)[0] in "L["
+
+    def root(self, access: Access) -> Key | None:
+        """Root of an access path as a FORMAL key without fields."""
+        if access.singleton is not None:
+            singleton = self.lib.knowledge.singletons[access.singleton]
+            site = Site(-1, -1, -1, "library", self.lib.program.type_id(singleton.type), -1 - len(access.singleton))
+            return (FORMAL, (OBJECT, self.singleton_site(access.singleton, site), -1), ())
+        if access.base == "this":
+            return None if self.static else (FORMAL, 0, ())
+        if access.argument >= 0 and access.argument < len(self.ref.params):
+            return (FORMAL, access.argument + self.shift, ())
+        return None
+
+    def singleton_site(self, name: str, site: Site) -> int:
+        """Site of an app-wide object: one per name."""
+        number = sorted(self.lib.knowledge.singletons).index(name)
+        return self.lib.sites.id(Site(-1, number, -1, "library", site.type))
+
+    def fields_of(self, name: str) -> list[int]:
+        """Fields that a path element names: several for an argument with several constant keys."""
+        fields = self.lib.fields
+        if name.startswith("$elem["):
+            inner = name[6:-1]
+            if inner == "*":
+                return [fields.elem]
+            number = int(inner[3:]) + self.shift
+            texts = self.keys[number] if number < len(self.keys) else None
+            return [fields.key(t) for t in texts] if texts else [fields.elem]
+        return [fields.pseudo(name)]
+
+    def owners(self, access: Access) -> list[Key]:
+        """Objects at a place: what it held before the call, and what this call creates there."""
+        found = list(self.created.get(Access(access.base, access.fields), ()))
+        root = self.root(access)
+        if root is not None:
+            paths = [()]
+            for name in access.fields:
+                paths = [(*p, f) for p in paths for f in self.fields_of(name)]
+            found += [(FORMAL, root[1], p) for p in paths]
+        return found
+
+    def reads(self, access: Access, reach: bool = False) -> set[Key]:
+        """Columns that a place stands for when it is read."""
+        star = bool(access.fields) and access.fields[-1] == "*"
+        place = Access(access.base, access.fields[:-1], access.key) if star else access
+        keys = set(self.owners(place))
+        if star or reach:
+            for key in list(keys):
+                if key[0] == FORMAL and (key[2] or not isinstance(key[1], int) or self.is_reference(self.type_of(key[1]))):
+                    deep = (DEEP, key[1], key[2])
+                    self.regions[deep] = (key,)
+                    keys.add(deep)
+        return keys
+
+    def type_of(self, root: int) -> int:
+        return self.ref.cls if root == 0 and not self.static else self.ref.params[root - self.shift]
+
+    def write(self, target: Access, keys: set[Key], data: bool) -> None:
+        """Adds columns to a place."""
+        if target.base == "ret" and not target.fields:
+            self.rows[(RETURN_DATA,) if data else (RETURN,)] |= keys
+            return
+        name = target.fields[-1] if target.fields else "$value"
+        if name == "*":
+            name = "$value"
+        for owner in self.owners(Access(target.base, target.fields[:-1], target.key)):
+            for field in self.fields_of(name):
+                self.rows[(CELL_DATA if data else CELL, owner, field)] |= keys
+
+    # -- effects -----------------------------------------------------------------------------------------------
+
+    def apply_model(self, model: LibraryModel) -> None:
+        ret = Access("ret")
+        reference = self.is_reference(self.ref.ret)
+        aliases = any(f.target == ret and not f.data for f in model.flows)
+        if reference and (model.fresh or model.sanitizer or not aliases):
+            self.rows[(RETURN,)].add((FRESH, self.ref.ret))
+            self.created[ret].append((FRESH, self.ref.ret))
+        if model.sanitizer:
+            return
+        for flow in model.flows:
+            if flow.target == ret and not flow.data:
+                self.created[ret] += [k for k in self.reads(flow.source) if k[0] == FORMAL]
+        for place, descriptor in model.creates:
+            key = (FRESH, self.lib.program.type_id(descriptor))
+            self.write(place, {key}, data=False)
+            self.created[place].append(key)
+        for flow in model.flows:
+            self.write(flow.target, self.reads(flow.source), flow.data)
+
+    def apply_default(self) -> None:
+        """Everything that comes in may come out: of the result, and of the receiver's `$value`."""
+        places = [] if self.static else [Access("this")]
+        arguments = [Access(f"arg{i}") for i in range(len(self.ref.params))]
+        everything = set().union(*(self.reads(a, reach=True) for a in [*places, *arguments])) if places or arguments else set()
+        if everything and self.lib.program.type_name(self.ref.ret) != "V":
+            self.rows[(RETURN_DATA,)] |= everything
+        if not self.static:
+            given: set[Key] = set().union(*(self.reads(a, reach=True) for a in arguments)) if arguments else set()
+            if given:
+                self.rows[(CELL_DATA, (FORMAL, 0, ()), self.lib.fields.value)] |= given
+
+    def escape(self, model: LibraryModel | None, shimmed: bool) -> None:
+        """App objects handed to the framework may be called back."""
+        handed: set[Key] = set()
+        if model is None and not shimmed and not self.static:
+            handed.add((FORMAL, 0, ()))
+        for i, param in enumerate(self.ref.params):
+            descriptor = self.lib.program.type_name(param)
+            if descriptor[0] != "L" or descriptor in _NO_CALLBACK and model is not None or descriptor == "Ljava/lang/String;":
+                continue
+            if model is None or self.lib.hierarchy.is_interface(param):
+                handed.add((FORMAL, i + self.shift, ()))
+        if handed:
+            self.rows[(PSEUDO, self.lib.escaped)] |= handed
+
+    def mark_source(self, source: Source) -> None:
+        key = (SOURCE, self.lib.source_id(source))
+        if source.at.base == "ret" or self.root(source.at) is not None:
+            self.write(source.at, {key}, data=True)
+
+    def mark_sink(self, sink: Sink) -> None:
+        number = self.lib.sink_id(sink)
+        for access in sink.at:
+            root = self.root(access)
+            if root is not None:
+                position = root[1] - self.shift if isinstance(root[1], int) else -1
+                self.rows[(SINK, number, HERE, position)] |= self.reads(access, sink.reach)

@@ -1,0 +1,1056 @@
+"""The shape pass: which tokens, cells and channels can occur at all (semantics.md 2).
+
+Per method a flow-insensitive least fixed point over SSA values; per strongly connected component repeated until no
+summary grows; for the app repeated until the table of library statics is stable. What it finds fixes the numbering of
+rows and columns, the clear sets, the call targets and every folding of the encoded problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from analyzer import summary as summaries
+from analyzer.callgraph.graph import CallGraph
+from analyzer.hierarchy import Hierarchy
+from analyzer.ir import CallKind, Op
+from analyzer.libcalls import HERE, Effect, LibraryCalls
+from analyzer.limits import Limits
+from analyzer.lower import CALL, DATA_ONLY, GEN, LOAD, OR, STORE, TABLE_GET, Lowered, Lowering, Primitive, is_dispatched
+from analyzer.program import Program
+from analyzer.summary import Summary, fold_row, fold_token, is_outside
+from analyzer.tokens import (
+    BEYOND,
+    BY_TYPE,
+    CELL,
+    CELL_DATA,
+    DEEP,
+    FORMAL,
+    FRESH,
+    LIBRARY_BY_TYPE,
+    OBJECT,
+    PSEUDO,
+    RANGE,
+    RETURN,
+    RETURN_DATA,
+    SINK,
+    SOURCE,
+    STATIC,
+    TABLE,
+    TABLE_CELL,
+    TAINT,
+    THROWN,
+    UNKNOWN,
+    Fields,
+    Key,
+    Site,
+    Sites,
+    root_field,
+    static_root,
+)
+from gpu.problem import CHILD, CONSTANT, ROOT
+from gpu.reference import bits_of
+
+ESCAPES = -3
+"""Filter of `$escaped`: app objects and what may stand for them."""
+
+EMPTY = Summary((), (), (), (), (), (), (), (), ())
+
+
+@dataclass(slots=True)
+class Table:
+    """Library statics and the cells of every object that they reach, for the whole app."""
+
+    statics: dict[int, set[Key]] = field(default_factory=dict)
+    cells: dict[tuple[int, int], set[Key]] = field(default_factory=dict)
+    sites: set[int] = field(default_factory=set)
+
+    def fields_of(self, site: int) -> list[int]:
+        """Fields of an object of the table that hold something."""
+        return self._by_site().get(site, [])
+
+    def _by_site(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for site, f in self.cells:
+            found.setdefault(site, []).append(f)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call as the shape pass and the encoder see it."""
+
+    op: int
+    site: int
+    method: int
+    """Method reference."""
+    dispatched: bool
+    args: tuple[int, ...]
+    dst: int
+    targets: tuple[int, ...]
+    library: bool
+    """Whether it may also run a library method."""
+    shimmed: bool
+    static: bool
+    marked: bool
+    """Whether the reference is a source or a sink by itself, though app code runs."""
+    thrown: tuple[Key, ...]
+    in_cycle: bool
+
+
+@dataclass(slots=True)
+class Application:
+    """One summary applied at one call."""
+
+    target: int
+    """Method, or -1 for a library effect."""
+    summary: Summary
+    receiver_mask: int
+    """What of the receiver's row may be bound to the first parameter; -1 all."""
+    guess: bool = False
+
+
+class Context:
+    """What all methods of an app share during the shape pass."""
+
+    def __init__(
+        self,
+        program: Program,
+        hierarchy: Hierarchy,
+        call_graph: CallGraph,
+        lowering: Lowering,
+        library: LibraryCalls,
+        limits: Limits,
+        check: Callable[[], None],
+        parameter_sources: Callable[[int], dict[int, list[int]]] = lambda method: {},
+    ) -> None:
+        self.program, self.hierarchy, self.graph = program, hierarchy, call_graph
+        self.lowering, self.library, self.limits, self.check = lowering, library, limits, check
+        self.fields: Fields = lowering.fields
+        self.sites: Sites = lowering.sites
+        self.parameter_sources = parameter_sources
+        self.environments = frozenset(call_graph.environments)
+        self.table = Table()
+        self.next_table = Table()
+        self.summaries: dict[int, Summary] = {}
+        self.shapes: dict[int, MethodShape] = {}
+        self.damaged: dict[int, str] = {}
+        self.folded: dict[int, int] = {}
+        self.sink_sites: dict[tuple[int, int], set[int]] = {}
+        """(sink, position) -> sites of sink rows that lost theirs."""
+        self._lowered: dict[int, Lowered] = {}
+        self._passes: dict[tuple[int, bool, int], bool] = {}
+        self._dispatch: dict[tuple[int, int], int] = {}
+
+    def lowered(self, method: int) -> Lowered:
+        """Primitives of a method, kept."""
+        if method not in self._lowered:
+            self._lowered[method] = self.lowering.lower(method)
+        return self._lowered[method]
+
+    def is_own(self, method: int) -> bool:
+        """Whether a method belongs to the app's own code (environments count as such)."""
+        return method in self.environments or self.lowering.is_own(self.program.method(method).cls)
+
+    def passes(self, key: Key, type_id: int) -> bool:
+        """Whether a token may go where only values of a type fit."""
+        kind = key[0]
+        if kind == OBJECT:
+            site = self.sites[key[1]]
+            known, exact = site.type, site.exact
+        elif kind in (BY_TYPE, LIBRARY_BY_TYPE):
+            known, exact = key[1], kind == BY_TYPE
+        else:
+            return True
+        if known < 0 or type_id < 0:
+            return True
+        memo = (known, exact, type_id)
+        if memo not in self._passes:
+            self._passes[memo] = self.hierarchy.may_be(exact, known, type_id)
+        return self._passes[memo]
+
+    def dispatch(self, key: Key, method: int) -> int:
+        """App method that runs when a token's object receives a call: -1 none (library code), -2 may be any."""
+        if key[0] == OBJECT and self.sites[key[1]].exact:
+            known = self.sites[key[1]].type
+        elif key[0] == BY_TYPE:
+            known = key[1]
+        else:
+            return -2
+        memo = (known, method)
+        if memo not in self._dispatch:
+            self._dispatch[memo] = self.hierarchy.dispatch(known, method)
+        return self._dispatch[memo]
+
+    def escapes(self, key: Key) -> bool:
+        """Whether a token handed to the framework may be an object that it calls back."""
+        if key[0] == OBJECT:
+            site = self.sites[key[1]]
+            return site.kind == "new" and site.type >= 0 and self.hierarchy.is_app(site.type)
+        if key[0] in (BY_TYPE, LIBRARY_BY_TYPE):
+            return self.hierarchy.is_app(key[1])
+        return key[0] in (FORMAL, UNKNOWN)
+
+
+class Overflow(Exception):
+    """A bound of the component at hand was hit; it starts again, coarser."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class MethodShape:
+    """The flow-insensitive facts of one method. Rows are bit sets over its tokens, numbered as they turn up."""
+
+    def __init__(self, ctx: Context, method: int, fold: int, merge_keys: bool) -> None:
+        self.ctx, self.method, self.fold, self.merge_keys = ctx, method, fold, merge_keys
+        self.own = ctx.is_own(method)
+        limits = ctx.limits
+        self.k = limits.path_length_app if self.own else limits.path_length_library
+        self.context = self.own and limits.heap_context_app > 0 and method not in ctx.environments
+        self.root = method == ctx.graph.root
+        self.recursive = ctx.graph.is_recursive(method)
+        self.low = ctx.lowered(method)
+        self.keys: list[Key] = []
+        self.index: dict[Key, int] = {}
+        self.cells: list[dict[int, int]] = []
+        self._reads: list[dict[int, tuple[int, list[int]]]] = []
+        self.labels = self.data = 0
+        body = self.low.body
+        self.rows: list[int] = [0] * body.n_values
+        self.row_keys: list[Key] = [()] * body.n_values
+        self.filter: list[int] = [-1] * body.n_values
+        self.entry: dict[int, int] = {}
+        self.named: dict[Key, int] = {}
+        self._masks: dict[int, tuple[int, int]] = {}
+        self.heap_version = 0
+        self.changed = False
+        self.origin: dict[int, set[tuple[int, Key]]] = {}
+        self.callee_unique: dict[int, bool] = {}
+        self._constants: dict[tuple[int, int], tuple[Summary, list[int]]] = {}
+        self._seen: dict[int, tuple[object, ...]] = {}
+        self.calls = {p.op: self._call_site(p) for p in self.low.primitives if p.kind == CALL}
+        self.primitives = self.low.primitives
+        if method in ctx.environments:
+            self.primitives = self.low.primitives + list(self._parameter_labels())
+        ref = ctx.program.method(method)
+        params = list(ref.params) if ctx.program.is_static(method) else [ref.cls, *ref.params]
+        self.params = params[: body.n_params]
+        for i in range(len(self.params)):
+            token = self.token((FORMAL, i, ()))
+            self.rows[i] |= 1 << token
+            self.entry[i] = 1 << token
+
+    # -- naming ------------------------------------------------------------------------------------------------
+
+    def token(self, key: Key) -> int:
+        """Number of a token, new or known."""
+        key = fold_token(key, self.fold, self.ctx.sites, self.ctx.table.sites) if self.fold else key
+        found = self.index.get(key)
+        if found is None:
+            found = self.index[key] = len(self.keys)
+            self.keys.append(key)
+            self.cells.append({})
+            self._reads.append({})
+            if key[0] == TAINT:
+                self.labels |= 1 << found
+            if key[0] in (TAINT, FORMAL, DEEP):
+                self.data |= 1 << found
+            if len(self.keys) > self.ctx.limits.tokens_per_method and self.fold < 2:
+                raise Overflow("tokens_per_method")
+        return found
+
+    def row(self, key: Key) -> int:
+        """Number of a named row, new or known."""
+        found = self.named.get(key)
+        if found is None:
+            found = self._new_row(key, self._filter_of(key))
+            self.named[key] = found
+            if key[0] == STATIC and not self.root:
+                bit = 1 << self.token((FORMAL, static_root(key[1]), ()))
+                self.rows[found] = self.entry[found] = bit
+                self.heap_version += 1
+        return found
+
+    def _new_row(self, key: Key, kind: int) -> int:
+        self.rows.append(0)
+        self.row_keys.append(key)
+        self.filter.append(kind)
+        return len(self.rows) - 1
+
+    def _filter_of(self, key: Key) -> int:
+        fields = self.ctx.fields
+        if key[0] in (SINK, RETURN_DATA):
+            return DATA_ONLY
+        if key[0] == STATIC:
+            return DATA_ONLY if fields.is_primitive(fields.type(key[1])) else fields.type(key[1])
+        if key[0] == PSEUDO and key[1] == self.ctx.library.escaped:
+            return ESCAPES
+        return -1
+
+    def mask(self, kind: int) -> int:
+        """Bit set of the tokens that pass a filter."""
+        if kind == -1:
+            return -1
+        if kind == DATA_ONLY:
+            return self.data
+        mask, known = self._masks.get(kind, (0, 0))
+        if known < len(self.keys):
+            ctx = self.ctx
+            for i in range(known, len(self.keys)):
+                if ctx.escapes(self.keys[i]) if kind == ESCAPES else ctx.passes(self.keys[i], kind):
+                    mask |= 1 << i
+            self._masks[kind] = (mask, len(self.keys))
+        return mask
+
+    # -- cells -------------------------------------------------------------------------------------------------
+
+    def _fits(self, token: int, f: int) -> bool:
+        """Whether an object of this token can have the field at all."""
+        if f >= Fields.FIRST_PSEUDO:
+            return self.keys[token][0] != TAINT
+        key = self.keys[token]
+        return key[0] != TAINT and self.ctx.passes(key, self.ctx.program.field(f).cls)
+
+    def cell(self, token: int, f: int) -> int:
+        """Row of a cell, new or known, with what it holds on entry."""
+        cells = self.cells[token]
+        found = cells.get(f)
+        if found is None:
+            fields = self.ctx.fields
+            if self.merge_keys and fields.wild(f) == fields.elem:
+                return self.cell(token, fields.elem)
+            found = self._new_row((CELL, self.keys[token], f), DATA_ONLY if fields.data_only(f) else fields.type(f))
+            cells[f] = found
+            bits = self._entry_bits(token, f)
+            self.heap_version += 1
+            if bits:
+                self.rows[found] |= bits
+                self.entry[found] = bits
+                self.changed = True
+            if fields.wild(f) == fields.elem:
+                keyed = sum(fields.wild(other) == fields.elem for other in cells)
+                if keyed > self.ctx.limits.keys_per_object:
+                    raise Overflow("keys_per_object")
+        return found
+
+    def _entry_bits(self, token: int, f: int) -> int:
+        ctx, key = self.ctx, self.keys[token]
+        kind = key[0]
+        if kind == FORMAL:
+            deep = f == ctx.fields.star or len(key[2]) >= self.k
+            return 1 << self.token((DEEP, key[1]) if deep else (FORMAL, key[1], (*key[2], f)))
+        if kind in (DEEP, BEYOND, UNKNOWN):
+            return 1 << token
+        bits = 0
+        if kind == OBJECT and key[1] in ctx.table.sites:
+            for content in ctx.table.cells.get((key[1], f), ()):
+                bits |= 1 << self.token(content)
+        if not ctx.fields.data_only(f):
+            if kind == LIBRARY_BY_TYPE:
+                bits |= 1 << self.token((BEYOND, -1))
+            elif kind == OBJECT and ctx.sites[key[1]].outside and key[1] not in ctx.table.sites:
+                bits |= 1 << self.token((BEYOND, key[1]))
+        return bits
+
+    def _has_entry(self, key: Key) -> bool:
+        if key[0] == OBJECT:
+            return key[1] in self.ctx.table.sites or self.ctx.sites[key[1]].outside
+        return key[0] in (FORMAL, DEEP, BEYOND, UNKNOWN, LIBRARY_BY_TYPE)
+
+    def read_rows(self, token: int, f: int) -> list[int]:
+        """Rows that a read of field f of a token reads, in the order of their fields."""
+        cells = self.cells[token]
+        memo = self._reads[token].get(f)
+        if memo is not None and memo[0] == len(cells):
+            return memo[1]
+        if not self._fits(token, f):
+            found: list[int] = []
+        else:
+            ctx, key = self.ctx, self.keys[token]
+            if self._has_entry(key):
+                if f != ctx.fields.star or key[0] in (FORMAL, DEEP, UNKNOWN, BEYOND, LIBRARY_BY_TYPE) or key[1] not in ctx.table.sites:
+                    self.cell(token, f)
+                if key[0] == OBJECT and key[1] in ctx.table.sites:
+                    present = ctx.table.fields_of(key[1])
+                    for other in ctx.fields.related(f, present):
+                        self.cell(token, other)
+            found = [cells[g] for g in ctx.fields.related(f, cells)]
+        self._reads[token][f] = (len(cells), found)
+        return found
+
+    def read(self, owners: int, f: int) -> int:
+        """Union of the cells of field f of some tokens, with the labels of the tokens."""
+        bits = owners & self.labels
+        rows = self.rows
+        for token in bits_of(owners & ~bits):
+            for row in self.read_rows(token, f):
+                bits |= rows[row]
+        return bits
+
+    def write(self, row: int, bits: int) -> None:
+        """Adds what passes the row's filter to a row."""
+        bits &= self.mask(self.filter[row])
+        if bits & ~self.rows[row]:
+            self.rows[row] |= bits
+            self.changed = True
+            if self.row_keys[row] and self.row_keys[row][0] in (CELL, STATIC):
+                self.heap_version += 1
+
+    def write_cells(self, owners: int, f: int, bits: int) -> None:
+        """Adds to the cells of field f of some tokens."""
+        for token in bits_of(owners & ~self.labels):
+            if self._fits(token, f):
+                row = self.cell(token, f)
+                self.write(row, bits)
+                key = self.keys[token]
+                if key[0] == OBJECT and key[1] in self.ctx.table.sites:
+                    depends = bits & self.data & ~self.labels & self.mask(self.filter[row])
+                    if depends:
+                        self.write(self.row((TABLE_CELL, key[1], f)), depends)
+
+    def slot(self, slot: int | Key) -> int:
+        """Row number of a slot."""
+        return slot if isinstance(slot, int) else self.row(slot)
+
+    # -- evaluation --------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Brings the method to its fixed point under the present summaries."""
+        plan = [(p, self.slot(p.dst), self.slot(p.src), self.slot(p.value)) for p in self.primitives]
+        rows = self.rows
+        while True:
+            self.ctx.check()
+            self.changed = False
+            for p, dst, src, value in plan:
+                kind = p.kind
+                if kind == OR:
+                    bits = rows[src]
+                    if p.filter != -1:
+                        bits &= self.mask(p.filter)
+                    if bits & ~rows[dst]:
+                        self.write(dst, bits)
+                elif kind == GEN:
+                    self.write(dst, 1 << self.token(p.key))
+                elif kind == LOAD:
+                    seen = (rows[src], self.heap_version)
+                    if self._seen.get(p.op) != seen:
+                        self.write(dst, self.read(rows[src], p.field))
+                        self._seen[p.op] = seen
+                elif kind == STORE:
+                    if rows[value]:
+                        self.write_cells(rows[src], p.field, rows[value])
+                    elif rows[src]:
+                        for token in bits_of(rows[src] & ~self.labels):
+                            if self._fits(token, p.field):
+                                self.cell(token, p.field)
+                elif kind == TABLE_GET:
+                    bits = 0
+                    for key in self.ctx.table.statics.get(p.field, ()):
+                        bits |= 1 << self.token(key)
+                    self.write(dst, bits)
+                else:
+                    self.call(self.calls[p.op])
+            if not self.changed:
+                return
+
+    def _parameter_labels(self) -> Iterator[Primitive]:
+        """Labels of what a callback's parameters bring in, at the environment's calls."""
+        for call in self.calls.values():
+            for target in call.targets:
+                for number, sources in sorted(self.ctx.parameter_sources(target).items()):
+                    if number < len(call.args) and call.args[number] >= 0:
+                        site = self.ctx.sites.id(Site(target, -1, 0, "parameter", -1))
+                        for source in sources:
+                            yield Primitive(GEN, call.op, dst=call.args[number], key=(TAINT, source, site))
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    def _call_site(self, p: Primitive) -> CallSite:
+        ctx, body = self.ctx, self.low.body
+        op, method = p.op, int(body.ref[p.op])
+        kind = int(body.c[op])
+        args = tuple(body.args[body.arg_off[op] : body.arg_off[op + 1]].tolist())
+        targets = ctx.graph.targets(self.method, op)
+        library = ctx.graph.is_library_call(self.method, op) or ctx.graph.is_cut(self.method, op)
+        static = kind in (CallKind.STATIC, CallKind.CUSTOM)
+        if kind == CallKind.CUSTOM:
+            method = targets[0] if targets else self._custom_reference(method)
+        block = self.low.block_of[op]
+        site = ctx.sites.id(Site(self.method, op, int(body.pc[op]), "call", -1))
+        marked = False
+        if targets and kind != CallKind.CUSTOM and not library and self.method not in ctx.environments:
+            marked = bool(ctx.library.effect(method, static, True, True, ()).summary.rows)
+        shimmed = ctx.graph.shim(self.method, op) >= 0
+        return CallSite(
+            op, site, method, is_dispatched(kind), args, p.dst if isinstance(p.dst, int) else -1, targets, library, shimmed,
+            static, marked, self.low.thrown[block], bool(body.in_cycle[block]),
+        )  # fmt: skip
+
+    def _custom_reference(self, call_site: int) -> int:
+        """A method reference for an invoke-custom that nobody understands: static, unmodelled, of the same types."""
+        p = self.ctx.program
+        params, ret = p.proto(int(p.dex.call_site_proto[call_site]))
+        descriptor = f"({''.join(map(p.type_name, params))}){p.type_name(ret)}"
+        return p.method_id("Lgdroid/Custom;", "call", descriptor)
+
+    def constant_texts(self, value: int) -> tuple[str, ...] | None:
+        """Texts that an argument may be, when it can only be string constants or one number."""
+        if value < 0:
+            return None
+        ctx = self.ctx
+        if value in self.low.body.constant:
+            return (str(self.low.body.constant[value]),)
+        bits = self.rows[value]
+        texts = []
+        for token in bits_of(bits & ~self.labels):
+            key = self.keys[token]
+            if key[0] != OBJECT or ctx.sites[key[1]].kind != "string":
+                return None
+            texts.append(ctx.program.string(ctx.sites[key[1]].text))
+        if not texts or len(texts) > ctx.limits.keys_per_object:
+            return None
+        return tuple(sorted(set(texts)))
+
+    def library_effect(self, call: CallSite) -> Effect:
+        """Effect of the library part of a call."""
+        lib = self.ctx.library
+        keys: tuple[tuple[str, ...] | None, ...] = ()
+        if lib.keyed(call.method):
+            keys = tuple(self.constant_texts(a) for a in call.args)
+        return lib.effect(call.method, call.static, call.shimmed, not call.library, keys)
+
+    def applications(self, call: CallSite) -> list[Application]:
+        """Summaries that a call applies at present: only targets that the receiver can dispatch to."""
+        ctx = self.ctx
+        found: list[Application] = []
+        receiver = self.rows[call.args[0]] if call.args and call.args[0] >= 0 else 0
+        if not call.dispatched:
+            for target in call.targets:
+                found.append(Application(target, ctx.summaries.get(target, EMPTY), -1))
+            if call.library or call.marked:
+                effect = self.library_effect(call)
+                found.append(Application(-1, effect.summary, -1, effect.guess))
+            return found
+        by_target: dict[int, int] = dict.fromkeys(call.targets, receiver & self.labels)
+        in_library = anywhere = 0
+        for token in bits_of(receiver & ~self.labels):
+            target = ctx.dispatch(self.keys[token], call.method)
+            if target == -2:
+                anywhere |= 1 << token
+            elif target in by_target:
+                by_target[target] |= 1 << token
+            else:
+                in_library |= 1 << token
+        for target in call.targets:
+            mask = by_target[target] | self._of_type(anywhere, target)
+            if target == ctx.graph.shim(self.method, call.op):
+                mask = receiver
+            if mask & ~self.labels:
+                found.append(Application(target, ctx.summaries.get(target, EMPTY), mask))
+        if call.library or call.marked:
+            mask = in_library | anywhere | receiver & self.labels if call.library and not call.shimmed else receiver
+            if mask & ~self.labels:
+                effect = self.library_effect(call)
+                found.append(Application(-1, effect.summary, mask, effect.guess))
+        return found
+
+    def _of_type(self, tokens: int, target: int) -> int:
+        cls = self.ctx.program.method(target).cls
+        return tokens & self.mask(cls) if tokens else 0
+
+    def constants(self, call: CallSite, application: Application) -> list[int]:
+        """Token of the caller for each constant column of a summary; -1 for other columns."""
+        memo = self._constants.get((call.op, application.target))
+        if memo is not None and memo[0] is application.summary:
+            return memo[1]
+        found = []
+        for col, key in enumerate(application.summary.cols):
+            kind = application.summary.kind[col]
+            found.append(self.token(self.rename(call, key)) if kind == CONSTANT else -1)
+        self._constants[call.op, application.target] = (application.summary, found)
+        if application.target >= 0:
+            callee = self.ctx.shapes.get(application.target)
+            for key, token in zip(application.summary.cols, found, strict=True):
+                if token >= 0 and key[0] == OBJECT:
+                    self.origin.setdefault(token, set()).add((call.op, key))
+                    unique = callee is not None and not call.in_cycle and not self.recursive and callee.is_unique(key)
+                    self.callee_unique[token] = unique
+        return found
+
+    def rename(self, call: CallSite, key: Key) -> Key:
+        """Caller's name of a constant column."""
+        kind = key[0]
+        if kind == FRESH:
+            site = Site(self.method, call.op, int(self.low.body.pc[call.op]), "library", key[1])
+            return (OBJECT, self.ctx.sites.id(site), -1)
+        if kind == SOURCE:
+            return (TAINT, key[1], call.site)
+        if kind == FORMAL:  # an app-wide object of a library model
+            return key[1]
+        if kind == OBJECT:
+            named = self.context and self.ctx.sites[key[1]].kind in ("new", "library") and key[1] not in self.ctx.table.sites
+            return (OBJECT, key[1], call.site if named and self.ctx.sites[key[1]].method >= 0 else -1)
+        return key
+
+    def sigma(self, call: CallSite, application: Application) -> list[int]:
+        """The least substitution of semantics.md 4."""
+        s = application.summary
+        constants = self.constants(call, application)
+        result = [0] * len(s.cols)
+        nested = False
+        for c, kind in enumerate(s.kind):
+            if kind == CONSTANT:
+                result[c] = 1 << constants[c]
+            elif kind == ROOT:
+                result[c] = self.bound(call, application, s.cols[c][1])
+            else:
+                nested = True
+        while nested:
+            nested = False
+            for c, kind in enumerate(s.kind):
+                if kind == CHILD:
+                    bits = self._aliased(self.read(result[s.parent[c]], s.field[c]), result[s.parent[c]], s, s.alias[c], result)
+                elif kind in (CONSTANT, ROOT):
+                    continue
+                else:
+                    bits = self._region(s, c, result)
+                if bits & ~result[c]:
+                    result[c] |= bits
+                    nested = True
+        return result
+
+    def bound(self, call: CallSite, application: Application, root: int) -> int:
+        """What a root formal of a callee is bound to."""
+        f = root_field(root)
+        if f >= 0:
+            return self.rows[self.row((STATIC, f))]
+        if root >= len(call.args) or call.args[root] < 0:
+            return 0
+        bits = self.rows[call.args[root]]
+        if root == 0:
+            bits &= application.receiver_mask
+        return bits & self.mask(self.parameter_filter(application, root))
+
+    def parameter_filter(self, application: Application, root: int) -> int:
+        """Declared type of a parameter, as a filter."""
+        if application.target < 0:
+            return -1
+        program = self.ctx.program
+        ref = program.method(application.target)
+        number = root if program.is_static(application.target) else root - 1
+        if number < 0:
+            return ref.cls
+        type_id = ref.params[number] if number < len(ref.params) else -1
+        return DATA_ONLY if type_id >= 0 and self.ctx.fields.is_primitive(type_id) else type_id
+
+    def _aliased(self, bits: int, owners: int, s: Summary, alias: tuple[int, ...], result: list[int]) -> int:
+        for r in alias:
+            if result[s.owner[r]] & owners:
+                bits |= image(s.bits[r], result)
+        return bits
+
+    def _region(self, s: Summary, c: int, result: list[int]) -> int:
+        bits = frontier = 0
+        for source in s.region[c]:
+            frontier |= result[source]
+        star = self.ctx.fields.star
+        while frontier:
+            found = self._aliased(self.read(frontier, star), frontier, s, s.alias[c], result)
+            frontier = found & ~bits
+            bits |= found
+        return bits
+
+    def call(self, call: CallSite) -> None:
+        """Applies what a call does."""
+        applications = self.applications(call)
+        seen = (
+            self.heap_version,
+            tuple(self.rows[a] if a >= 0 else 0 for a in call.args),
+            tuple((a.target, id(a.summary), a.receiver_mask) for a in applications),
+        )
+        if self._seen.get(call.op) == seen:
+            return
+        for application in applications:
+            sigma = self.sigma(call, application)
+            s = application.summary
+            for r, key in enumerate(s.rows):
+                value = image(s.bits[r], sigma)
+                if key[0] in (CELL, CELL_DATA):
+                    if key[0] == CELL_DATA:
+                        value &= self.data
+                    self.write_cells(sigma[s.owner[r]], key[2], value)
+                    continue
+                for row, kind in self.destinations(call, key):
+                    self.write(row, value & self.mask(kind))
+        self._seen[call.op] = seen
+
+    def destinations(self, call: CallSite, key: Key) -> list[tuple[int, int]]:
+        """Rows of the caller that a summary's row (no cell) goes to, each with a filter."""
+        kind = key[0]
+        if kind in (RETURN, RETURN_DATA):
+            if call.dst < 0:
+                return []
+            if kind == RETURN_DATA:
+                return [(call.dst, DATA_ONLY)]
+            ret = self.ctx.program.method(call.method).ret
+            return [(call.dst, DATA_ONLY if self.ctx.fields.is_primitive(ret) else ret)]
+        if kind == THROWN:
+            return [(self.row(row), -1) for row in call.thrown]
+        if kind == SINK:
+            site = call.site if key[2] == HERE else key[2]
+            return [(self.row((SINK, key[1], site, key[3])), -1)]
+        return [(self.row(key), -1)]
+
+    # -- after the fixed point ---------------------------------------------------------------------------------
+
+    def is_unique(self, key: Key) -> bool:
+        """Whether a token stands for at most one run-time object while the method runs."""
+        if key[0] == FORMAL:
+            fields = self.ctx.fields
+            return not any(fields.weak(f) for f in key[2])
+        if key[0] != OBJECT or key[1] in self.ctx.table.sites or self.recursive:
+            return False
+        site = self.ctx.sites[key[1]]
+        if site.outside:
+            return False
+        token = self.index.get(key)
+        if site.method == self.method and key[2] == -1:
+            local = not self.low.body.in_cycle[self.low.block_of[site.op]]
+            return bool(local) and token not in self.origin
+        return token is not None and len(self.origin.get(token, ())) == 1 and self.callee_unique.get(token, False)
+
+    def strong_row(self, base: int, f: int) -> int:
+        """Row that a store to field f of a base clears, or -1 when the update is weak (semantics.md 3, clear set)."""
+        ctx = self.ctx
+        bits = base & ~self.labels
+        if bits.bit_count() != 1 or ctx.fields.weak(f):
+            return -1
+        token = bits.bit_length() - 1
+        key = self.keys[token]
+        if f not in self.cells[token] or not self.is_unique(key):
+            return -1
+        if is_outside(key, ctx.sites, ctx.table.sites):
+            constructor = key == (FORMAL, 0, ()) and ctx.program.method(self.method).name == "<init>"
+            for other, cells in enumerate(self.cells):
+                other_key = self.keys[other]
+                if other == token or constructor and other_key[0] in (FORMAL, DEEP):
+                    continue
+                if is_outside(other_key, ctx.sites, ctx.table.sites) and ctx.fields.related(f, cells):
+                    if self.compatible(key, other_key):
+                        return -1
+        return self.cells[token][f]
+
+    def compatible(self, a: Key, b: Key) -> bool:
+        """Whether two tokens may stand for one object, by their types."""
+        ta, tb = self.known_type(a), self.known_type(b)
+        if ta < 0 or tb < 0:
+            return True
+        may_be = self.ctx.hierarchy.may_be
+        return may_be(False, ta, tb) or may_be(False, tb, ta)
+
+    def known_type(self, key: Key) -> int:
+        """Declared or exact type of a token, -1 unknown."""
+        if key[0] == OBJECT:
+            return self.ctx.sites[key[1]].type
+        if key[0] in (BY_TYPE, LIBRARY_BY_TYPE):
+            return int(key[1])
+        if key[0] == FORMAL:
+            if key[2]:
+                return self.ctx.fields.type(key[2][-1])
+            f = root_field(key[1])
+            return self.ctx.fields.type(f) if f >= 0 else self.params[key[1]]
+        return -1
+
+    def cleared(self, p: Primitive) -> list[int]:
+        """Rows that a primitive clears, sorted."""
+        if p.kind == STORE:
+            row = self.strong_row(self.rows[self.slot(p.src)], p.field)
+            return [row] if row >= 0 else []
+        if p.kind == OR and not isinstance(p.dst, int) and p.dst[0] == STATIC:
+            return [self.row(p.dst)]
+        if p.kind != CALL:
+            return []
+        call = self.calls[p.op]
+        applications = self.applications(call)
+        if len(applications) != 1 or applications[0].target < 0 or call.library and not call.shimmed:
+            return []
+        s = applications[0].summary
+        if not s.must:
+            return []
+        sigma = self.sigma(call, applications[0])
+        index = {key: i for i, key in enumerate(s.cols)}
+        found = set()
+        for owner, f in s.must:
+            if owner:
+                row = self.strong_row(sigma[index[owner]], f)
+                if row >= 0:
+                    found.add(row)
+            elif (STATIC, f) in self.named:
+                found.add(self.named[STATIC, f])
+        return sorted(found)
+
+    def must(self, level: int) -> frozenset[tuple[Key, int]]:
+        """Cells of formals, and statics, that every path to a return overwrites."""
+        body = self.low.body
+        gains: list[set[int]] = [set() for _ in range(body.n_blocks)]
+        for p in self.primitives:
+            gains[self.low.block_of[p.op]].update(self.cleared(p))
+        if not any(gains):
+            return frozenset()
+        preds: list[list[tuple[int, bool]]] = [[] for _ in range(body.n_blocks)]
+        for b in range(body.n_blocks):
+            for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
+                preds[s].append((b, True))
+            r = int(body.block_range[b])
+            if r >= 0:
+                for h in body.handler_block[body.range_off[r] : body.range_off[r + 1]].tolist():
+                    preds[h].append((b, False))
+        state: list[frozenset[int] | None] = [None] * body.n_blocks
+        state[0] = frozenset()
+        again = True
+        while again:
+            again = False
+            for b in range(1, body.n_blocks):
+                known = [(state[q], after, q) for q, after in preds[b]]
+                incoming = [s | gains[q] if after else s for s, after, q in known if s is not None]
+                if incoming:
+                    met = frozenset.intersection(*map(frozenset, incoming))
+                    if met != state[b]:
+                        state[b], again = met, True
+        ends = [
+            frozenset(found | gains[b])
+            for b in range(body.n_blocks)
+            if (found := state[b]) is not None and Op.RETURN in body.op[body.block_off[b] : body.block_off[b + 1]]
+        ]
+        rows = frozenset.intersection(*ends) if ends else frozenset()
+        result: set[tuple[Key, int]] = set()
+        for row in rows:
+            key = self.row_keys[row]
+            if key[0] == STATIC:
+                result.add(((), key[1]))
+            elif key[1][0] == FORMAL and level < 2 and (level == 0 or len(key[1][2]) <= 1):
+                result.add((key[1], key[2]))
+        return frozenset(result)
+
+    def export(self, level: int, must: frozenset[tuple[Key, int]] = frozenset()) -> Summary:
+        """The summary at an export level, from the flow-insensitive facts."""
+        rows, regions = self.export_rows(level)
+        return summaries.make(rows, regions, self.ctx.fields, self.ctx.sites, must)
+
+    def export_plan(self, level: int) -> tuple[list[tuple[int, Key, int]], dict[int, Key]]:
+        """What is exported: (row, export row, column not exported or -1), and the export name of each token that may be."""
+        ctx = self.ctx
+        table_sites = ctx.table.sites
+        names = {t: fold_token(k, level, ctx.sites, table_sites) for t, k in enumerate(self.keys)}
+        plan: list[tuple[int, Key, int]] = []
+        frontier = 0
+        taken = 0
+
+        def take(row: int, skip: int, only: int = -1) -> None:
+            nonlocal frontier
+            key = fold_row(self.row_keys[row], level, ctx.sites, table_sites, ctx.fields)
+            bits = self.rows[row] & only & ~skip
+            plan.append((row, key, skip.bit_length() - 1))
+            frontier |= bits
+
+        for key, row in self.named.items():
+            kind = key[0]
+            if kind in (RETURN, THROWN, PSEUDO):
+                take(row, 0)
+            elif kind in (TABLE, TABLE_CELL):
+                if self.rows[row] & self.data & ~self.labels:
+                    take(row, 0, self.data & ~self.labels)
+            elif kind == STATIC:
+                if self.rows[row] & ~self.entry.get(row, 0):
+                    take(row, self.entry.get(row, 0))
+            elif kind == SINK and self.rows[row] & self.data & ~self.labels:
+                take(row, 0)
+        for token, key in enumerate(self.keys):
+            if key[0] in (FORMAL, DEEP):
+                for row in self.cells[token].values():
+                    if self.rows[row] & ~self.entry.get(row, 0):
+                        take(row, self.entry.get(row, 0))
+        while frontier & ~taken:
+            token = (frontier & ~taken & -(frontier & ~taken)).bit_length() - 1
+            taken |= 1 << token
+            key = self.keys[token]
+            if key[0] in (FORMAL, DEEP, TAINT) or key[0] == OBJECT and key[1] in table_sites:
+                continue
+            for row in self.cells[token].values():
+                if self.rows[row] & ~self.entry.get(row, 0):
+                    take(row, 0)
+        return plan, names
+
+    def export_rows(self, level: int) -> tuple[dict[Key, set[Key]], dict[Key, tuple[Key, ...]]]:
+        """Rows of the summary over export names, and what its region tokens are reached from."""
+        plan, names = self.export_plan(level)
+        rows: dict[Key, set[Key]] = {}
+        for row, key, skip in plan:
+            bits = self.rows[row]
+            if skip >= 0:
+                bits &= ~(1 << skip)
+            if key[0] in (SINK, TABLE, TABLE_CELL):
+                bits &= self.data & ~self.labels
+            if key[0] == SINK:
+                if key[2] == -1:
+                    self.ctx.sink_sites.setdefault((key[1], key[3]), set()).add(self.row_keys[row][2])
+            if bits:
+                rows.setdefault(key, set()).update(names[t] for t in bits_of(bits))
+        return rows, self.regions(level)
+
+    def regions(self, level: int) -> dict[Key, tuple[Key, ...]]:
+        """Per root, the formals from whose cells its region is reached."""
+        found: dict[Key, set[Key]] = {}
+        depth = {0: self.k, 1: min(1, self.k), 2: 0}[level]
+        star = self.ctx.fields.star
+        for token, key in enumerate(self.keys):
+            if key[0] == DEEP:
+                found.setdefault(key, set())
+            if key[0] == FORMAL and (len(key[2]) == depth or star in self.cells[token] and len(key[2]) < depth):
+                found.setdefault((DEEP, key[1]), set()).add(key)
+        return {key: tuple(sorted(keys, key=summaries.repr_key)) for key, keys in found.items()}
+
+
+def image(bits: int, sigma: list[int]) -> int:
+    """Union of sigma over the members of a bit set."""
+    result = 0
+    for c in bits_of(bits):
+        result |= sigma[c]
+    return result
+
+
+class ShapePass:
+    """Runs the pass over a call graph: components bottom-up, then again until the table is stable."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.levels: dict[int, int] = {}
+        """Export level of each method."""
+
+    def run(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+        """Fills `ctx.shapes` and `ctx.summaries`. Raises what `ctx.check` raises; what is done by then stays."""
+        ctx = self.ctx
+        dirty: set[int] | None = None
+        while True:
+            changed: set[int] = set()
+            for done, scc in enumerate(ctx.graph.sccs):
+                if dirty is None or any(m in dirty or not changed.isdisjoint(ctx.graph.callees(m)) for m in scc):
+                    before = [ctx.summaries.get(m) for m in scc]
+                    self.component(scc)
+                    changed.update(m for m, s in zip(scc, before, strict=True) if ctx.summaries.get(m) != s)
+                if dirty is None:
+                    progress(done + 1, len(ctx.graph.sccs))
+            dirty = self.grow_table()
+            if not dirty:
+                return
+
+    def component(self, scc: tuple[int, ...]) -> None:
+        """Brings one strongly connected component to its fixed point, coarser when a bound is hit."""
+        ctx = self.ctx
+        level = fold = 0
+        merge = False
+        members = [m for m in scc if self.readable(m)]
+        while True:
+            try:
+                self.attempt(members, level, fold, merge)
+                break
+            except Overflow as overflow:
+                if overflow.what == "export":
+                    level += 1
+                elif overflow.what == "keys_per_object":
+                    merge = True
+                else:
+                    fold += 1
+        for m in members:
+            self.levels[m] = level
+            if fold:
+                ctx.folded[m] = fold
+
+    def readable(self, m: int) -> bool:
+        """False for a method whose code is damaged: it is noted, and does nothing."""
+        from gpu.errors import GdroidError
+
+        if m in self.ctx.damaged:
+            return False
+        try:
+            self.ctx.lowered(m)
+        except GdroidError as error:
+            self.ctx.damaged[m] = str(error)
+            return False
+        return True
+
+    def attempt(self, members: list[int], level: int, fold: int, merge: bool) -> None:
+        ctx = self.ctx
+        for m in members:
+            ctx.summaries[m] = EMPTY
+            ctx.shapes[m] = MethodShape(ctx, m, fold, merge)
+        loop = len(members) > 1 or any(m in ctx.graph.callees(m) for m in members)
+        again = True
+        while again:
+            again = False
+            for m in members:
+                shape = ctx.shapes[m]
+                shape.run()
+                found = shape.export(level)
+                cap = ctx.limits.export_app if shape.own else ctx.limits.export_library
+                if found.entries > cap and level < 2:
+                    raise Overflow("export")
+                if found != ctx.summaries[m]:
+                    ctx.summaries[m] = found
+                    again = loop
+        for m, found in [(m, ctx.shapes[m].must(level)) for m in members]:
+            if found:
+                ctx.summaries[m] = ctx.shapes[m].export(level, found)
+
+    def grow_table(self) -> set[int]:
+        """Moves what methods wrote to library statics into the table; the methods that see a difference."""
+        ctx = self.ctx
+        table, fresh = ctx.table, Table(sites=set(ctx.table.sites))
+        for key in self.contributions():
+            place, content = key
+            if isinstance(place, tuple):
+                fresh.cells.setdefault(place, set()).add(content)
+            else:
+                fresh.statics.setdefault(place, set()).add(content)
+            if content[0] == OBJECT:
+                fresh.sites.add(content[1])
+        statics = {f for f, keys in fresh.statics.items() if keys - table.statics.get(f, set())}
+        sites = {place[0] for place, keys in fresh.cells.items() if keys - table.cells.get(place, set())}
+        sites |= fresh.sites - table.sites
+        for f, keys in fresh.statics.items():
+            table.statics.setdefault(f, set()).update(keys)
+        for place, keys in fresh.cells.items():
+            table.cells.setdefault(place, set()).update(keys)
+        table.sites |= fresh.sites
+        return {m for m, shape in ctx.shapes.items() if self.sees(shape, statics, sites)} if statics or sites else set()
+
+    def sees(self, shape: MethodShape, statics: set[int], sites: set[int]) -> bool:
+        """Whether a method reads one of these statics or holds one of these objects."""
+        if any(p.kind == TABLE_GET and p.field in statics for p in shape.low.primitives):
+            return True
+        return any(key[0] == OBJECT and key[1] in sites for key in shape.keys)
+
+    def contributions(self) -> Iterator[tuple[int | tuple[int, int], Key]]:
+        """(static field or (site, field) of the table, token) that some method writes."""
+        table_sites = self.ctx.table.sites
+        for shape in self.ctx.shapes.values():
+            for key, row in shape.named.items():
+                if key[0] in (TABLE, TABLE_CELL):
+                    place = key[1] if key[0] == TABLE else (key[1], key[2])
+                    for content in self.concrete(shape, shape.rows[row]):
+                        yield place, content
+            for token, key in enumerate(shape.keys):
+                if key[0] == OBJECT and key[1] in table_sites:
+                    for f, row in shape.cells[token].items():
+                        for content in self.concrete(shape, shape.rows[row]):
+                            yield (key[1], f), content
+
+    def concrete(self, shape: MethodShape, bits: int) -> Iterable[Key]:
+        for token in bits_of(bits):
+            key = shape.keys[token]
+            if key[0] == OBJECT:
+                yield (OBJECT, key[1], -1)
+            elif key[0] not in (FORMAL, DEEP):
+                yield key

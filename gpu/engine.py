@@ -1,0 +1,42 @@
+"""Engines by name. Each takes a problem and returns the same facts, or says why it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpu import reference
+from gpu.errors import EngineUnavailable
+from gpu.problem import Problem
+from gpu.solution import Solution
+
+Check = Callable[[], None]
+Solve = Callable[[Problem, Check], Solution]
+
+ENGINES: dict[str, Solve] = {"reference": reference.solve}
+"""Engines of this version, in the order in which `auto` tries them."""
+
+DEVICES = {"reference": "one CPU core, plain Python"}
+
+
+def solve(problem: Problem, name: str = "auto", check: Check = lambda: None) -> Solution:
+    """Solves a problem with an engine; `auto` takes the first that can.
+
+    Raises:
+        EngineUnavailable: there is no such engine here; the message says why.
+    """
+    return choose(name, problem, check)[1]
+
+
+def choose(name: str, problem: Problem, check: Check = lambda: None) -> tuple[str, Solution]:
+    """As `solve`, and the name of the engine that did it."""
+    if name == "auto":
+        reasons = []
+        for candidate in ENGINES:
+            try:
+                return candidate, ENGINES[candidate](problem, check)
+            except EngineUnavailable as error:
+                reasons.append(f"{candidate}: {error}")
+        raise EngineUnavailable("; ".join(reasons))
+    if name not in ENGINES:
+        raise EngineUnavailable(f"no engine named {name!r} in this version; there is {', '.join(ENGINES)}")
+    return name, ENGINES[name](problem, check)
