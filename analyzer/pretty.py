@@ -53,7 +53,8 @@ class _Line:
 
     def __init__(self, program: Program, body: Body, index: int, a: int, b: int, c: int, ref: int) -> None:
         self.program, self.body, self.index = program, body, index
-        self.a, self.b, self.c = (value_name(program, body, v) for v in (a, b, c))
+        stored = c if body.op[index] == Op.APUT else -1  # of a call, `c` is its kind
+        self.a, self.b, self.c = (value_name(program, body, v) for v in (a, b, stored))
         self.has_a, self.has_b, self.number, self.ref = a >= 0, b >= 0, c, ref
         low, high = int(body.arg_off[index]), int(body.arg_off[index + 1])
         self.args = [value_name(program, body, v) for v in body.args[low:high].tolist()]
