@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from analyzer.models import text
 from analyzer.models.pack import Row
-from analyzer.models.types import Lifecycle, LifecycleCall, Shim, State, Step, Transition
+from analyzer.models.types import Access, Flow, Lifecycle, LifecycleCall, Shim, State, Step, Transition
 
 
 def lifecycle(kind: str, raw: dict[str, Any]) -> Lifecycle:
@@ -21,25 +22,28 @@ def lifecycle(kind: str, raw: dict[str, Any]) -> Lifecycle:
 
 def _call(raw: list[Any]) -> LifecycleCall:
     name, descriptor, arguments, saves = raw
-    arguments = ("" if a == "unknown" else a for a in arguments)
     return LifecycleCall(name, descriptor, tuple(arguments), tuple((text.access(at), to) for at, to in saves))
 
 
-def shim(row: Row, identity: str) -> Shim:
-    """The record of one row of the table of shims."""
-    _, _, steps, result, later, flows = row
-    return Shim(
-        identity,
-        tuple(
-            Step(
-                text.signature(call),
-                text.access(on),
-                tuple(None if a is None else text.access(a) for a in arguments),
-                to,
-            )
-            for call, on, arguments, to in steps
-        ),
-        text.access(result) if result else None,
-        tuple(text.access(p) for p in later),
-        tuple(flow for f in flows for flow in text.flows(f)),
-    )
+def shim(row: Row, identity: str, fit: Callable[[Access], Access | None]) -> Shim:
+    """The record of one row of the table of shims; `fit` as `text.fitted` for the method at hand.
+
+    A step on a place that the method lacks is left out.
+    """
+    _, _, raw, result, later, flows = row
+
+    def place(at: str | None) -> Access | None:
+        return None if at is None else fit(text.access(at))
+
+    steps = []
+    for call, on, arguments, to in raw:
+        receiver = place(on)
+        if receiver is not None:
+            steps.append(Step(text.signature(call), receiver, tuple(place(a) for a in arguments), to))
+    moved = []
+    for one in (f for f in flows for f in text.flows(f)):
+        source, target = fit(one.source), fit(one.target)
+        if source is not None and target is not None:
+            moved.append(Flow(source, target, one.data))
+    again = (place(at) for at in later)
+    return Shim(identity, tuple(steps), place(result), tuple(at for at in again if at is not None), tuple(moved))

@@ -262,38 +262,43 @@ class Knowledge:
 def _model(rows: Sequence[Row], identity: str, descriptor: str) -> LibraryModel:
     """One entry may serve methods of several shapes: flows of parameters and results that this one lacks are dropped."""
     whole = text.model(rows[0][2], identity)
-    arity, result = len(text.parameters(descriptor)), descriptor[descriptor.index(")") + 1 :]
-
-    def fits(place: Access) -> bool:
-        return place.argument < arity and (place.base != "ret" or result != "V")
-
+    types, result = _shape(descriptor)
+    flows = [f for flow in whole.flows for f in text.fitted_flow(flow, types, result)]
+    creates = [(text.fitted(at, types, result), cls) for at, cls in whole.creates]
     return replace(
         whole,
-        flows=tuple(f for f in whole.flows if fits(f.source) and fits(f.target)),
+        flows=tuple(dict.fromkeys(flows)),
+        creates=tuple((at, cls) for at, cls in creates if at is not None),
         fresh=whole.fresh and result[:1] in ("L", "["),
     )
 
 
 def _sources(rows: Sequence[Row], identity: str, descriptor: str) -> tuple[Source, ...]:
-    arity = len(text.parameters(descriptor)) if descriptor else 0
-    found = (Source(r[2], at, identity, r[4]) for r in rows for at in text.places(r[3]) if at.argument < arity)
+    found = [Source(r[2], at, identity, r[4]) for r in rows for at in _places(r[3], descriptor)]
     return tuple(dict.fromkeys(found))
 
 
 def _sinks(rows: Sequence[Row], identity: str, descriptor: str) -> tuple[Sink, ...]:
     if any(row[2] is None for row in rows):
         return ()
-    arity = len(text.parameters(descriptor))
-    found = []
-    for _, _, kind, at, reach, when in rows:
-        places = tuple(p for p in text.places(at) if p.argument < arity)
-        if places:
-            found.append(Sink(kind, places, reach, identity, when))
-    return tuple(dict.fromkeys(found))
+    found = [Sink(r[2], _places(r[3], descriptor), r[4], identity, r[5]) for r in rows]
+    return tuple(sink for sink in dict.fromkeys(found) if sink.at)
 
 
 def _shim(rows: Sequence[Row], identity: str, descriptor: str) -> Shim:
-    return shim(rows[0], identity)
+    types, result = _shape(descriptor)
+    return shim(rows[0], identity, lambda place: text.fitted(place, types, result))
+
+
+def _places(places: str, descriptor: str) -> tuple[Access, ...]:
+    if not descriptor:
+        return text.places(places)
+    fitted = (text.fitted(at, *_shape(descriptor)) for at in text.places(places))
+    return tuple(at for at in fitted if at is not None)
+
+
+def _shape(descriptor: str) -> tuple[tuple[str, ...], str]:
+    return text.parameters(descriptor), descriptor[descriptor.index(")") + 1 :]
 
 
 def _expand(paths: Iterable[Path | str]) -> list[Path]:

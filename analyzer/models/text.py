@@ -8,11 +8,12 @@ from typing import NamedTuple
 from analyzer.models.types import Access, Flow, LibraryModel
 
 _BASE = re.compile(r"(this|ret|arg\d+|static:[a-z_]+|[a-z]\w*)(?:\[(arg\d+)\])?\Z")
-_FIELD = re.compile(r"\$elem(\[(arg\d+|\*|-?\d+)\])?\Z|\$?[A-Za-z_][\w$]*\Z|\*\Z")
+_FIELD = re.compile(r"\$elem(\[(arg\d+|\*|-?\d+)\])?\Z|#any\Z|\$?[A-Za-z_][\w$]*\Z|\*\Z")
 _CLASS = re.compile(r"[\w*$]+(?:[./-][\w*$]+)*\Z")
 DESCRIPTOR = re.compile(r"\((?:\[*(?:[ZBSCIJFD]|L[^;()\[.]+;))*\)(?:V|\[*(?:[ZBSCIJFD]|L[^;()\[.]+;))?\Z")
 _TYPE = re.compile(r"\[*(?:[ZBSCIJFD]|L[^;()\[.]+;)")
 _SIGNATURE = re.compile(r"(\[*L[^;]+;)->([^(]+)(\(.*)\Z")
+_VALUES = frozenset("ZBSCIJFD")
 _PRIMITIVES = {
     "void": "V",
     "boolean": "Z",
@@ -89,16 +90,18 @@ def flows(text: str) -> list[Flow]:
 def model(text: str, identity: str) -> LibraryModel:
     """'fresh; new ret.$elem a.b.C; arg0 -> ret.$value; arg1 ~> ret': the effects of a library method.
 
-    Words: 'none' (alone), 'fresh', 'sanitizer', 'new PLACE CLASS', flows.
+    Words: 'none', 'fresh', 'sanitizer', 'escapes', 'new PLACE CLASS', flows.
     """
     result: list[Flow] = []
     creates: list[tuple[Access, str]] = []
-    fresh = sanitizer = False
+    fresh = sanitizer = escapes = False
     for part in (p.strip() for p in text.split(";") if p.strip()):
         if part == "fresh":
             fresh = True
         elif part == "sanitizer":
             sanitizer = True
+        elif part == "escapes":
+            escapes = True
         elif part.startswith("new "):
             words = part.split()
             if len(words) != 3:
@@ -106,7 +109,35 @@ def model(text: str, identity: str) -> LibraryModel:
             creates.append((access(words[1]), class_descriptor(words[2])))
         elif part != "none":
             result += flows(part)
-    return LibraryModel(identity, tuple(result), fresh, tuple(creates), sanitizer)
+    return LibraryModel(identity, tuple(result), fresh, tuple(creates), sanitizer, escapes)
+
+
+def fitted(place: Access, types: tuple[str, ...], result: str) -> Access | None:
+    """The place as it is for a method of these parameters and result; None where the method has no such place.
+
+    Elements of a place whose type is an array become '#any'.
+    """
+    if place.argument >= len(types) or (place.base == "ret" and result == "V"):
+        return None
+    declared = types[place.argument] if place.argument >= 0 else result if place.base == "ret" else ""
+    if place.fields and declared.startswith("["):
+        if place.fields[0].startswith("$elem"):
+            return Access(place.base, ("#any", *place.fields[1:]), place.key)
+    elif place.fields and declared in _VALUES:
+        return None if len(place.fields) > 1 else Access(place.base)
+    return place
+
+
+def fitted_flow(flow: Flow, types: tuple[str, ...], result: str) -> list[Flow]:
+    """The flow for one method: places fitted; data of a bare reference comes with that of its '$value'."""
+    source, target = fitted(flow.source, types, result), fitted(flow.target, types, result)
+    if source is None or target is None:
+        return []
+    found = [Flow(source, target, flow.data)]
+    declared = types[source.argument] if source.argument >= 0 else "L"
+    if flow.data and not source.fields and source.base != "ret" and declared[0] == "L":
+        found.append(Flow(Access(source.base, ("$value",), source.key), target, True))
+    return found
 
 
 class MethodKey(NamedTuple):

@@ -25,7 +25,9 @@ class Access:
     key     only with 'static:': the parameter whose constant value tells apart objects of one name, as in
             'static:views[arg0]'. To ignore it is sound: it merges the objects.
 
-    Reading a path works like loads do (semantics.md, 3): the labels of every reference on the way come along.
+    Reading a path works like loads do (semantics.md, 3): the labels of every reference on the way come along. '$value'
+    holds data only; objects are kept in '$held', '$elem', '$key', '$target' … Elements of arrays are '#any'. Names
+    without '$' are fields of framework classes ('obj' of a Message).
     """
 
     base: str
@@ -74,6 +76,8 @@ class LibraryModel:
     """New objects (place, type descriptor) that the call puts into fields, such as the entries of a map's entry set."""
     sanitizer: bool = False
     """The result carries neither labels nor formals."""
+    escapes: bool = False
+    """The arguments may be called back later, also where their declared types are classes (receivers, observers)."""
 
 
 @dataclass(frozen=True, slots=True)
