@@ -122,7 +122,8 @@ class _Propagation:
 
     def _operands(self, op: int) -> list[int]:
         if self.op[op] == Op.PHI:
-            return self.args[self.arg_off[op] : self.arg_off[op + 1]]
+            incoming: list[int] = self.args[self.arg_off[op] : self.arg_off[op + 1]]
+            return incoming
         return [v for v in (self.a[op], self.b[op]) if v >= 0]
 
     def _visit(self, block: int) -> set[int]:

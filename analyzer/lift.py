@@ -184,7 +184,8 @@ def table(dex: Dex, prototypes: I4) -> Table:
     insn_off = dex.insn_off.astype(np.int64)
     code_of = np.repeat(np.arange(len(insn_off) - 1, dtype=np.int64), np.diff(insn_off))
     sources = np.empty((6, n), np.int32)
-    for column, values in zip((_NONE, _A, _B, _C, _X, _OPCODE), (-1, dex.a, dex.b, dex.c, dex.x, opcode), strict=True):
+    sources[_NONE] = -1
+    for column, values in ((_A, dex.a), (_B, dex.b), (_C, dex.c), (_X, dex.x), (_OPCODE, opcode)):
         sources[column] = values
     every = np.arange(n)
     rows = np.empty((n, 8), np.int32)

@@ -11,7 +11,7 @@ A value that is undefined (-1) on some path keeps its phi, so that definitions d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -28,6 +28,8 @@ LITERAL_POOL = frozenset((0x18, 0x19))
 _NOP, _CONST, _APUT, _CALL, _CAUGHT = int(Op.NOP), int(Op.CONST), int(Op.APUT), int(Op.CALL), int(Op.CAUGHT)
 _DATA, _IF, _SWITCH, _GOTO, _PHI = int(Op.DATA), int(Op.IF), int(Op.SWITCH), int(Op.GOTO), int(Op.PHI)
 _NEW_ARRAY, _NODATA = int(Op.NEW_ARRAY), int(Op.NODATA)
+
+_NO_CYCLE = np.zeros(1, np.bool_)
 
 _WIDTH = 8  # op, pc, dst, a, b, c, ref, throws
 
@@ -64,6 +66,7 @@ class _Renaming:
         self.out: list[int] = []  # _WIDTH numbers per operation
         self.block_off: list[int] = [0]
         self.arguments: list[tuple[int, list[int]]] = []  # (operation, values) of calls, ascending
+        self.stores: list[int] = []  # APUT operations
         self.phis: dict[int, set[int]] = {}  # value -> values that come in
         self.phi_op: dict[int, int] = {}  # value -> operation
         self.exits: list[list[int]] = []  # block -> register -> value at its end
@@ -244,6 +247,7 @@ class _Renaming:
                 b = state[b]
                 if op == _APUT:
                     c = state[c]
+                    self.stores.append(len(out) // _WIDTH)
             if dst >= 0:
                 value = len(value_reg)
                 value_reg.append(dst)
@@ -308,60 +312,46 @@ class _Renaming:
             state[row[2]] = array
         out += (_NEW_ARRAY, pc, array, length, -1, -1, row[6], row[7])
         for index, element in enumerate(elements):
-            out += (_APUT, pc, -1, array, number(index), element, -1, 0)
+            position = number(index)
+            self.stores.append(len(out) // _WIDTH)
+            out += (_APUT, pc, -1, array, position, element, -1, 0)
 
     def _assemble(self) -> Body:
         """The arrays; phis that are trivial or dead are dropped and values renumbered."""
-        n_values = len(self.value_reg)
-        table = np.array(self.out, np.int32).reshape(-1, _WIDTH)
-        block_off = np.array(self.block_off, np.int32)
-        value_reg = np.array(self.value_reg, np.int32)
-        constant = self.constant
-        arguments = self.arguments
         if self.phis:
-            replaced = _trivial(self.phis)
-            final = np.arange(n_values + 1, dtype=np.int32)
-            final[-1] = -1
-            for phi, value in replaced.items():
-                final[phi] = value
-            incoming = {p: {int(final[v]) for v in values} for p, values in self.phis.items() if p not in replaced}
-            table[:, 3:5] = final[table[:, 3:5]]
-            stores = table[:, 0] == _APUT
-            table[stores, 5] = final[table[stores, 5]]
-            arguments = [(op, final[values].tolist()) for op, values in arguments]
-            used = set(table[:, 3:5].ravel().tolist()).union(table[stores, 5].tolist(), *(v for _, v in arguments))
-            live = _reached(used, incoming)
-            keep = np.ones(len(table), np.bool_)
-            alive = np.ones(n_values, np.bool_)
-            for phi, op in self.phi_op.items():
-                if phi not in live:
-                    keep[op] = alive[phi] = False
-            number = np.where(alive, np.cumsum(alive) - 1, -1).astype(np.int32)
-            number = np.append(number, np.int32(-1))
-            place = np.concatenate([[0], np.cumsum(keep)])
-            table = table[keep]
-            table[:, 2:5] = number[table[:, 2:5]]
-            stores = table[:, 0] == _APUT
-            table[stores, 5] = number[table[stores, 5]]
-            block_off = place[block_off].astype(np.int32)
-            value_reg = value_reg[alive]
-            constant = {int(number[v]): c for v, c in constant.items()}
-            arguments = [(int(place[op]), number[values].tolist()) for op, values in arguments]
-            for phi in live:
-                values = sorted(int(number[v]) for v in incoming[phi] if v >= 0 and v != phi)
-                arguments.append((int(place[self.phi_op[phi]]), values))
-            arguments.sort()
-        arg_off = np.zeros(len(table) + 1, np.int32)
-        for op, values in arguments:
-            arg_off[op + 1] = len(values)
-        np.cumsum(arg_off, out=arg_off)
-        columns = np.ascontiguousarray(table.T)
+            self._settle_phis()
         graph = self.graph
+        n_ops, n_blocks, n_values = len(self.out) // _WIDTH, len(graph.bounds), len(self.value_reg)
+        columns = np.array(self.out, np.int32).reshape(-1, _WIDTH).T.copy()
+        arg_off: list[int] = []
+        args: list[int] = []
+        for op, values in self.arguments:
+            arg_off += [len(args)] * (op + 1 - len(arg_off))
+            args += values
+        arg_off += [len(args)] * (n_ops + 1 - len(arg_off))
         handlers = list(chain(*graph.ranges))
-        every = [s + h for s, h in zip(graph.successors, graph.handlers, strict=True)]
+        pieces = (
+            arg_off,
+            args,
+            self.block_off,
+            *_flat(graph.successors),
+            graph.range_of,
+            [*accumulate(map(len, graph.ranges), initial=0)],
+            [kind for kind, _ in handlers],
+            [block for _, block in handlers],
+            self.value_reg,
+        )
+        joined = np.array([*chain(*pieces)], np.int32)
+        ends = [*accumulate(map(len, pieces))]
+        parts = [joined[end - len(piece) : end] for piece, end in zip(pieces, ends, strict=True)]
+        if n_blocks == 1:
+            in_cycle = _NO_CYCLE
+        else:
+            edges = [s + h for s, h in zip(graph.successors, graph.handlers, strict=True)]
+            in_cycle = np.array(cfg.in_cycle(edges), np.bool_)
         return Body(
             n_params=self.n_params,
-            n_values=len(value_reg),
+            n_values=n_values,
             op=columns[0].astype(np.uint8),
             pc=columns[1],
             dst=columns[2],
@@ -369,20 +359,68 @@ class _Renaming:
             b=columns[4],
             c=columns[5],
             ref=columns[6],
-            arg_off=arg_off,
-            args=np.array([v for _, values in arguments for v in values], np.int32),
+            arg_off=parts[0],
+            args=parts[1],
             throws=columns[7].astype(np.bool_),
-            block_off=block_off,
-            succ_off=offsets(graph.successors),
-            succ=np.array(list(chain(*graph.successors)), np.int32),
-            block_range=np.array(graph.range_of, np.int32),
-            range_off=offsets(graph.ranges),
-            handler_type=np.array([t for t, _ in handlers], np.int32),
-            handler_block=np.array([b for _, b in handlers], np.int32),
-            in_cycle=np.array(cfg.in_cycle(every), np.bool_),
-            constant=constant,
-            value_reg=value_reg,
+            block_off=parts[2],
+            succ_off=parts[3],
+            succ=parts[4],
+            block_range=parts[5],
+            range_off=parts[6],
+            handler_type=parts[7],
+            handler_block=parts[8],
+            in_cycle=in_cycle,
+            constant=self.constant,
+            value_reg=parts[9],
         )
+
+    def _settle_phis(self) -> None:
+        """Replaces trivial phis by what they stand for, drops dead ones, and renumbers where any went."""
+        out, phis = self.out, self.phis
+        replaced = _trivial(phis)
+        used = {*out[3::_WIDTH], *out[4::_WIDTH], *chain(*(values for _, values in self.arguments))}
+        used.update(out[op * _WIDTH + 5] for op in self.stores)
+        incoming = {p: {replaced.get(v, v) for v in vs} - {p} for p, vs in phis.items() if p not in replaced}
+        live = _reached({replaced.get(v, v) for v in used}, incoming)
+        if len(live) < len(phis):
+            number = [-1] * (len(self.value_reg) + 1)  # the last for an absent operand (-1)
+            alive = [v for v in range(len(self.value_reg)) if v not in phis or v in live]
+            for new, old in enumerate(alive):
+                number[old] = new
+            for phi, value in replaced.items():
+                number[phi] = number[value]
+            self._renumber(number, {op for phi, op in self.phi_op.items() if phi not in live})
+            self.value_reg = [self.value_reg[v] for v in alive]
+            self.constant = {number[v]: c for v, c in self.constant.items()}
+        else:
+            number = [*range(len(self.value_reg)), -1]
+        for phi in sorted(live):
+            values = sorted(number[v] for v in incoming[phi] if v >= 0)
+            self.arguments.append((self.phi_op[phi], values))
+            known = {self.constant.get(v) for v in values}
+            if len(known) == 1 and len(values) == len(incoming[phi]) and (constant := known.pop()) is not None:
+                self.constant[number[phi]] = constant
+        self.arguments.sort()
+
+    def _renumber(self, number: list[int], dropped: set[int]) -> None:
+        """New numbers for values, without some operations."""
+        out = self.out
+        for column in (3, 4):
+            out[column::_WIDTH] = [number[v] for v in out[column::_WIDTH]]
+        for op in self.stores:
+            out[op * _WIDTH + 5] = number[out[op * _WIDTH + 5]]
+        out[2::_WIDTH] = [number[v] for v in out[2::_WIDTH]]
+        place = []
+        kept: list[int] = []
+        for op in range(len(out) // _WIDTH):
+            place.append(len(kept) // _WIDTH)
+            if op not in dropped:
+                kept += out[op * _WIDTH : (op + 1) * _WIDTH]
+        place.append(len(kept) // _WIDTH)
+        self.out = kept
+        self.block_off = [place[op] for op in self.block_off]
+        self.arguments = [(place[op], [number[v] for v in values]) for op, values in self.arguments]
+        self.phi_op = {phi: place[op] for phi, op in self.phi_op.items()}
 
 
 def offsets(lists: Sequence[Sized]) -> I4:
@@ -390,6 +428,11 @@ def offsets(lists: Sequence[Sized]) -> I4:
     result = np.zeros(len(lists) + 1, np.int32)
     np.cumsum([len(item) for item in lists], out=result[1:])
     return result
+
+
+def _flat(lists: Sequence[list[int]]) -> tuple[list[int], list[int]]:
+    """CSR offsets and items of lists laid end to end."""
+    return [*accumulate(map(len, lists), initial=0)], [*chain(*lists)]
 
 
 def _trivial(phis: Mapping[int, set[int]]) -> dict[int, int]:
