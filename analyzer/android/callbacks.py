@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from analyzer.framework import Framework, load
 from analyzer.hierarchy import Hierarchy
@@ -27,8 +27,17 @@ ONLY_CALLED_NAMES = frozenset({"compareTo"})
 class Callbacks:
     """Finds, per class, what the framework can call on an object of exactly that class. Results are cached."""
 
-    def __init__(self, program: Program, hierarchy: Hierarchy, framework: Framework | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        hierarchy: Hierarchy,
+        more: Mapping[str, Sequence[str]] | None = None,
+        framework: Framework | None = None,
+    ) -> None:
+        """`more`: descriptors of types that are called back though they are not the framework's -> names of the
+        methods (empty: all that the type declares)."""
         self._program = program
+        self._more = dict(more or {})
         self._hierarchy = hierarchy
         self._framework = load() if framework is None else framework
         self._of: dict[int, tuple[int, ...]] = {}
@@ -52,7 +61,8 @@ class Callbacks:
     def _find(self, exact: int) -> Iterable[int]:
         h, program = self._hierarchy, self._program
         outside = [t for t in h.supertypes(exact) if not h.is_app(t)]
-        if all(program.type_name(t) == "Ljava/lang/Object;" for t in outside):
+        known = [t for t in h.supertypes(exact) if program.type_name(t) in self._more]
+        if not known and all(program.type_name(t) == "Ljava/lang/Object;" for t in outside):
             return
         unknown = any(not h.is_known(t) for t in outside)
         seen: set[tuple[str, str]] = set()
@@ -70,6 +80,7 @@ class Callbacks:
                 if program.has_code(m) and (
                     h.overrides_framework(m)
                     or self._joined(m, exact, cls)
+                    or any(self._is_known(m, t) for t in known)
                     or (unknown and d.access & (ACC_PUBLIC | ACC_PROTECTED) and not self._overrides_app(m, cls))
                 ):
                     yield m
@@ -91,6 +102,19 @@ class Callbacks:
         return any(
             not h.is_app(t) and h.is_interface(t) and self._framework.declares(name(t), ref.name, params)
             for t in h.supertypes(exact)
+        )
+
+    def _is_known(self, m: int, t: int) -> bool:
+        """The knowledge says that this method of a supertype is called back."""
+        p = self._program
+        ref, owner = p.method(m), p.type_name(t)
+        names = self._more[owner]
+        if names:
+            return ref.name in names
+        definition = p.class_of(t)
+        declared = definition.methods if definition is not None else ()
+        return any(p.method(d).name == ref.name and p.descriptor(d) == p.descriptor(m) for d in declared) or (
+            self._framework.declares(owner, ref.name, tuple(p.type_name(x) for x in ref.params))
         )
 
     def _overrides_app(self, m: int, cls: int) -> bool:

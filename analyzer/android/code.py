@@ -22,7 +22,8 @@ class Code:
         self.parameters: list[Value] = list(range(len(parameters)))
         b = self._builder
         self.new, self.unknown, self.cast, self.get, self.put = b.new, b.unknown, b.cast, b.get, b.put
-        self.sget, self.sput, self.data, self.phi = b.sget, b.sput, b.data, b.phi
+        self.sget, self.sput, self.aget, self.aput = b.sget, b.sput, b.aget, b.aput
+        self.data, self.phi = b.data, b.phi
         self.label, self.place, self.jump, self.add_to_phi = b.label, b.place, b.goto, b.add_to_phi
 
     def null(self) -> Value:

@@ -85,9 +85,7 @@ class Lambdas:
         descriptor = f"({''.join(map(p.type_name, captured))}){p.type_name(interface)}"
         return kit.add(LAMBDA, f"make${call_site}", descriptor, code)
 
-    def _implementation(
-        self, code: Code, kind: int, target: int, args: Sequence[Value], wanted: bool
-    ) -> Value | None:
+    def _implementation(self, code: Code, kind: int, target: int, args: Sequence[Value], wanted: bool) -> Value | None:
         """Calls what a method handle of the dex format stands for (kinds 4 to 8)."""
         p = self._kit.program
         ref = p.method(target)

@@ -30,8 +30,6 @@ class Role:
     """True: Android makes the object (components); False: it is one of `$escaped`."""
     exported: bool = False
     """Other apps can send it an intent."""
-    escapes: bool = False
-    """The object is a listener itself, so the framework knows it as such."""
 
 
 def environment(kit: Kit, role: Role) -> int:
@@ -103,8 +101,7 @@ class _Writer:
                     code.call(CallKind.DIRECT, constructor, [made, *kit.arguments(code, constructor)])
             else:
                 self._call(made, LifecycleCall(name, descriptor))
-        if role.escapes:
-            code.sput(kit.static(ESCAPED), made)
+        code.sput(kit.static(ESCAPED), made)  # so it may come back: as a listener, as a fragment's activity
         return made
 
     def _go(self, state: str, me: Value) -> None:
@@ -157,7 +154,8 @@ class _Writer:
         if target < 0:
             return
         params = self.program.method(target).params
-        arguments = [self._argument(what, t) for what, t in zip(call.arguments or [""] * len(params), params, strict=True)]
+        given = call.arguments or ("",) * len(params)
+        arguments = [self._argument(what, t) for what, t in zip(given, params, strict=True)]
         result = kit.call_on(code, me, target, arguments)
         for place, pseudo in call.saves:
             value = result if place.base == "ret" else arguments[place.argument] if place.argument >= 0 else me

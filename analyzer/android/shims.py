@@ -11,8 +11,6 @@ else an unknown value of the return type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
 from analyzer.android.names import ASYNC, ENV, SHIM, dotted
@@ -30,8 +28,9 @@ class Shims:
     def __init__(self, kit: Kit, knowledge: Knowledge) -> None:
         self._kit, self._knowledge = kit, knowledge
         self._depth: dict[int, int] = {}
+        self._caller: dict[int, int] = {}
         self._found: dict[int, Shim | None] = {}
-        self._asynchronous: dict[str, tuple[Shim, int]] = {}
+        self._asynchronous: dict[str, tuple[Shim, int]] = {}  # signature -> shim, library method
 
     def of(self, site: Site, library_method: int, n_args: int) -> int:
         """The shim of a call site for a library method, made now; -1 when it calls nothing back."""
@@ -41,18 +40,35 @@ class Shims:
             return -1
         method = self._make(site, library_method, n_args, shim)
         self._depth[method] = depth
+        self._caller[method] = self._caller.get(site[0], site[0])
         if shim.later:
-            self._asynchronous.setdefault(shim.id, (shim, library_method))
+            self._asynchronous[self._kit.program.signature(library_method)] = (shim, library_method)
         return method
 
-    def asynchronous(self, is_called: Callable[[Step], bool]) -> list[int]:
+    def caller(self, method: int) -> int:
+        """The method that holds the call site for which a shim was made; any other method is its own."""
+        return self._caller.get(method, method)
+
+    def stored(self, library_method: int) -> tuple[tuple[int, str], ...]:
+        """(declared parameter, pseudo-field) pairs: what the method's model keeps for a shim to find; -1: receiver."""
+        p = self._kit.program
+        ref = p.method(library_method)
+        model = self._knowledge.model(self._kit.hierarchy.class_chain(ref.cls), ref.name, p.descriptor(library_method))
+        found = []
+        for flow in model.flows if model is not None else ():
+            source, target = flow.source, flow.target
+            is_parameter = not source.fields and (source.base == "this" or source.argument >= 0)
+            if not flow.data and is_parameter and target.fields:
+                found.append((source.argument, target.fields[-1]))
+        return tuple(found)
+
+    def asynchronous(self) -> list[int]:
         """One method per shim made so far that has later steps: they run on objects of `$async`."""
         found = []
         for name in sorted(self._asynchronous):
             shim, library_method = self._asynchronous[name]
-            steps = [s for s in shim.steps if is_called(s)]
-            if any(s.on in shim.later for s in steps):
-                found.append(self._later(shim, steps, library_method))
+            if any(s.on in shim.later for s in shim.steps):
+                found.append(self._later(shim, library_method))
         return found
 
     def _shim(self, library_method: int) -> Shim | None:
@@ -85,16 +101,21 @@ class Shims:
                 code.sput(self._kit.static(ASYNC), value)
         for step in shim.steps:
             places.run(step)
+        returns = p.type_name(ref.ret) != "V"
+        if any(f.target.base == "ret" and f.target.fields for f in shim.flows):
+            names["ret"] = code.unknown(ref.ret)
         results = self._flows(code, places, shim)
-        if shim.result is not None:
+        if "ret" in names:
+            results.append(names["ret"])
+        elif shim.result is not None:
             value = places.read(shim.result)
             results += [] if value is None else [value]
-        elif p.type_name(ref.ret) != "V" and not self._modelled(library_method):
+        elif returns and not self._modelled(library_method):
             results.append(code.unknown(ref.ret))
         result = code.null()
         for value in results:
             result = code.maybe(lambda value=value: value, result)  # type: ignore[misc]
-        code.ret(None if p.type_name(ref.ret) == "V" else result)
+        code.ret(result if returns else None)
         descriptor = f"({''.join(map(p.type_name, types))}){p.type_name(ref.ret)}"
         name = f"{dotted(p.type_name(ref.cls))}.{ref.name}@{p.signature(site[0])}:{site[1]}"
         return self._kit.add(SHIM, name, descriptor, code)
@@ -113,20 +134,22 @@ class Shims:
             fields = flow.target.fields or ("$value",)
             base = places.read(Access(flow.target.base, fields[:-1], flow.target.key))
             if base is not None:
-                code.put(base, self._kit.pseudo_field(fields[-1]), moved)
+                places.write(base, fields[-1], moved)
         return results
 
-    def _later(self, shim: Shim, steps: list[Step], library_method: int) -> int:
+    def _later(self, shim: Shim, library_method: int) -> int:
         p = self._kit.program
         code = Code(p, ())
-        first = next(s for s in steps if s.on in shim.later)
+        first = next(s for s in shim.steps if s.on in shim.later)
         cls = p.type_id(first.method[0])
         me = code.cast(code.sget(self._kit.static(ASYNC)), cls)
         places = _Places(self._kit, code, {}, me, frozenset(shim.later))
-        for step in steps:
+        for step in shim.steps:
             places.run(step)
         code.ret()
-        return self._kit.add(ENV, f"later:{dotted(p.type_name(p.method(library_method).cls))}.{shim.id}", "()V", code)
+        method = self._kit.add(ENV, f"later:{p.signature(library_method)}", "()V", code)
+        self._depth[method] = _NESTED
+        return method
 
 
 class _Places:
@@ -154,9 +177,21 @@ class _Places:
         for name in access.fields:
             if value is None:
                 return None
-            if name != "*":
-                value = self.code.get(value, self.kit.pseudo_field("$elem" if name.startswith("$elem[") else name))
+            if name.startswith("#"):
+                value = self.code.aget(value, self._anywhere())
+            elif name != "*":
+                value = self.code.get(value, self.kit.pseudo_field(_without_key(name)))
         return value
+
+    def write(self, base: Value, name: str, value: Value) -> None:
+        """Stores into a field of an object, or into any element of an array."""
+        if name.startswith("#"):
+            self.code.aput(base, self._anywhere(), value)
+        else:
+            self.code.put(base, self.kit.pseudo_field("$value" if name == "*" else _without_key(name)), value)
+
+    def _anywhere(self) -> Value:
+        return self.code.unknown(self.kit.program.type_id("I"))
 
     def run(self, step: Step) -> None:
         """Calls the step's method, or does not."""
@@ -180,3 +215,8 @@ class _Places:
         result = code.maybe(call, code.null())
         if step.to is not None:
             self.names[step.to] = result
+
+
+def _without_key(name: str) -> str:
+    """Elements with a constant key count as elements with any key here."""
+    return "$elem" if name.startswith("$elem[") else name

@@ -8,6 +8,7 @@ from dataclasses import replace
 from analyzer.android import app, components, lifecycle
 from analyzer.android.callbacks import ACC_PROTECTED, ACC_PUBLIC, Callbacks
 from analyzer.android.components import ENTERED, ComponentEntry
+from analyzer.android.escape import Escapes
 from analyzer.android.kit import Kit, define
 from analyzer.android.lambdas import Lambdas
 from analyzer.android.lifecycle import Role
@@ -23,9 +24,7 @@ from analyzer.limits import Limits
 from analyzer.models import Knowledge, Lifecycle
 from analyzer.program import Program
 
-_MANIFEST_KINDS = frozenset(
-    {"activity", "service", "receiver", "provider", "application", "backup", "instrumentation"}
-)
+_MANIFEST_KINDS = frozenset({"activity", "service", "receiver", "provider", "application", "backup", "instrumentation"})
 """Lifecycles of what the manifest declares; all others follow objects that the app makes."""
 _MAIN = ("main", "([Ljava/lang/String;)V")
 
@@ -59,7 +58,7 @@ class _Build:
         self.program, self.hierarchy, self.knowledge, self.files = program, hierarchy, knowledge, files
         self.limits, self.deadline = limits, deadline
         self.own = Own(program, files.manifest, knowledge.libraries)
-        self.callbacks = Callbacks(program, hierarchy)
+        self.callbacks = Callbacks(program, hierarchy, {c.type: c.methods for c in knowledge.callbacks})
         self.problems: list[Problem] = []
         self.lifecycles = knowledge.lifecycles
         self.manifest_kinds = {k: v for k, v in self.lifecycles.items() if k in _MANIFEST_KINDS}
@@ -76,16 +75,21 @@ class _Build:
         kit = self.kit = Kit(self.program, self.hierarchy, quick.instantiated)
         self.shims, self.lambdas = Shims(kit, self.knowledge), Lambdas(kit)
         environments = self._environments(open_classes)
-        hooks = Hooks(self.shims.of, self.lambdas.factory, self._keeps, self._escaped)
-        vta = self.vta = Vta(
-            self.program, self.hierarchy, self.callbacks, hooks, kit.static(ESCAPED), self.deadline
+        hooks = Hooks(
+            shim=self.shims.of,
+            dynamic=self.lambdas.factory,
+            kept=Escapes(self.program, self.hierarchy, self.knowledge).kept,
+            stored=self.shims.stored,
+            escaped=self._escaped,
+            is_library=lambda cls: self.own.is_known_library(self.program.type_name(cls)),
         )
+        vta = self.vta = Vta(self.program, self.hierarchy, self.callbacks, hooks, kit.static(ESCAPED), self.deadline)
         for m in environments:
             vta.add(m)
         for cls in sorted(self.entered):
             vta.touch(cls)
         self._settle()
-        later = self.shims.asynchronous(lambda step: True)
+        later = self.shims.asynchronous()
         environments += [self.object_environments[cls] for cls in sorted(self.object_environments)] + later
         own_callbacks, library_callbacks = self._callback_arms()
         environments += [app.callbacks_of_class(kit, cls, ms) for cls, ms in library_callbacks.items()]
@@ -103,6 +107,8 @@ class _Build:
             return self._declared_entry_points()
         if self.files.manifest is not None:
             self.problems.append(Problem("AndroidManifest.xml", "no component of it can be entered"))
+            if any(e.cls >= 0 for e in self.entries):
+                return self._declared_entry_points()
         mains = {c.type: tuple(m for m in c.methods if self._is_main(m)) for c in p.classes}
         found = {cls: methods for cls, methods in mains.items() if methods}
         if found:
@@ -173,7 +179,6 @@ class _Build:
 
     def _component(self, entry: ComponentEntry) -> int:
         cls, life = entry.cls, self.lifecycles[entry.lifecycle]
-        listeners = self.callbacks.by_interface(cls)
         handlers = lifecycle.handlers(self.hierarchy, self.program, cls, self._handler_names())
         running = lifecycle.running_callbacks(self.callbacks.of(cls), life, self.kit)
         exported = any(e.component.exported for e in self.entries if e.cls == cls and e.component.enabled)
@@ -185,7 +190,6 @@ class _Build:
                 callbacks=tuple(dict.fromkeys((*running, *handlers))),
                 made_by_android=True,
                 exported=exported,
-                escapes=bool(listeners),
             ),
         )
 
@@ -234,21 +238,6 @@ class _Build:
 
     # -- the graph --------------------------------------------------------------------------------------------------
 
-    def _keeps(self, library_method: int, argument: int) -> bool:
-        """True when a modelled method only takes data from the argument (0: the first of receiver and arguments)."""
-        p = self.program
-        ref = p.method(library_method)
-        model = self.knowledge.model(
-            self.hierarchy.class_chain(ref.cls), ref.name, p.descriptor(library_method)
-        )
-        if model is None:
-            return False
-        position = argument - (not p.is_static(library_method))
-        if 0 <= position < len(ref.params) and self.hierarchy.is_interface(ref.params[position]):
-            return False
-        base = "this" if position < 0 else f"arg{position}"
-        return all(flow.data or flow.source.base != base for flow in model.flows)
-
     def _settle(self) -> None:
         """Propagates, cuts call sites with too many targets, and again, until there is nothing to cut."""
         cut: set[Site] = getattr(self, "cut", set())
@@ -267,7 +256,8 @@ class _Build:
 
     def _is_over(self, site: Site, targets: dict[int, None]) -> bool:
         most = self.limits.targets_per_call
-        return len(targets) > most and not self.own.is_own(self.program.method(site[0]).cls)
+        caller = self.program.method(self.shims.caller(site[0])).cls
+        return len(targets) > most and not self.own.is_own(caller)
 
     def _graph(self, root: int, environments: tuple[int, ...]) -> CallGraph:
         result = self.vta.result

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from analyzer.hierarchy import Hierarchy
+from analyzer.program import Program
 
 LIBRARY = 1
 """Bit 0: an object that the app did not make."""
@@ -26,11 +27,15 @@ def bits_of(value: int) -> Iterator[int]:
 class TypeFlow:
     """Nodes, edges and watchers. The result does not depend on the order in which they are added."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        self._hierarchy = hierarchy
+    def __init__(self, program: Program, hierarchy: Hierarchy) -> None:
+        self._program, self._hierarchy = program, hierarchy
         self.type_at: list[int] = [-1]
         self._bit: dict[int, int] = {}
-        self._masks: dict[int, int] = {}
+        self._under: dict[int, int] = {}  # class -> bits of its subtypes
+        self._loose = 0  # bits of classes with undefined supertypes
+        self._library: dict[int, int] = {}  # class -> LIBRARY, or 0 where only the app makes such objects
+        self._arrays: list[tuple[int, int]] = []
+        self._array_masks: dict[int, int] = {}
         self.types: list[int] = []
         self._pending: list[int] = []
         self._succ: dict[int, list[int]] = {}
@@ -42,24 +47,35 @@ class TypeFlow:
         """The bit of objects of exactly this class."""
         known = self._bit.get(exact)
         if known is None:
+            h = self._hierarchy
             known = self._bit[exact] = 1 << len(self.type_at)
             self.type_at.append(exact)
-            for target in self._masks:
-                if self._hierarchy.may_be(True, exact, target):
-                    self._masks[target] |= known
+            if self._is_array(exact):
+                self._arrays.append((exact, known))
+                self._array_masks.clear()
+            else:
+                if not h.is_complete(exact):
+                    self._loose |= known
+                for up in h.supertypes(exact):
+                    self._under[up] = self._under.get(up, 0) | known
         return known
 
     def mask(self, target: int) -> int:
-        """All bits whose objects may be a `target`."""
-        known = self._masks.get(target)
-        if known is None:
-            h = self._hierarchy
-            known = 0 if h.is_app(target) else LIBRARY
-            for exact, bit in self._bit.items():
-                if h.may_be(True, exact, target):
-                    known |= bit
-            self._masks[target] = known
-        return known
+        """All bits whose objects may be a `target`; a class with undefined supertypes may be anything."""
+        library = self._library.get(target)
+        if library is None:
+            library = self._library[target] = 0 if self._hierarchy.is_app(target) else LIBRARY
+        found = self._under.get(target, 0) | library | self._loose
+        if self._arrays:
+            arrays = self._array_masks.get(target)
+            if arrays is None:
+                may_be = self._hierarchy.may_be
+                arrays = 0
+                for exact, bit in self._arrays:
+                    arrays |= bit if may_be(True, exact, target) else 0
+                self._array_masks[target] = arrays
+            found |= arrays
+        return found
 
     def nodes(self, count: int) -> int:
         """Adds `count` nodes and returns the first."""
@@ -98,6 +114,9 @@ class TypeFlow:
         done = self.types[node] & ~self._pending[node]
         if done:
             notify(done)
+
+    def _is_array(self, t: int) -> bool:
+        return self._program.type_name(t)[0] == "["
 
     def run(self) -> None:
         """Propagates until nothing is left to do."""

@@ -14,17 +14,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from analyzer.android.callbacks import Callbacks
+from analyzer.android.names import PSEUDO
 from analyzer.callgraph.graph import Problem, Site
 from analyzer.callgraph.propagate import LIBRARY, TypeFlow, bits_of
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import Body, CallKind, Op
 from analyzer.program import Program
 from gpu.errors import GdroidError
-
-ESCAPED = "$escaped"
-_OBJECT_METHODS = frozenset(
-    {"<init>", "toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait", "finalize", "clone"}
-)
 
 
 @dataclass(slots=True)
@@ -33,14 +29,18 @@ class Hooks:
 
     shim(site, library method, n args) the synthetic method for a library call, or -1
     dynamic(call site id)              the synthetic method that an invoke-custom stands for, or -1
-    keeps(library method, argument)    True when the library cannot keep or hand back that argument (0 is the receiver)
+    kept(library method)               positions whose objects the library may keep or hand back; -1 is the receiver
+    stored(library method)             (parameter, pseudo-field) pairs: what it keeps for shims; -1 is the receiver
+    is_library(class)                  True for classes of known libraries, also where the app brings them along
     escaped(exact class)               methods that start to run when an object of that class is handed out, each with
                                        True when the object is its receiver
     """
 
     shim: Callable[[Site, int, int], int]
     dynamic: Callable[[int], int]
-    keeps: Callable[[int, int], bool]
+    kept: Callable[[int], frozenset[int]]
+    stored: Callable[[int], tuple[tuple[int, str], ...]]
+    is_library: Callable[[int], bool]
     escaped: Callable[[int], tuple[tuple[int, bool], ...]]
 
 
@@ -75,7 +75,7 @@ class Vta:
         self._callbacks, self._hooks = callbacks, hooks
         self._escaped_field = escaped_field
         self._deadline = deadline
-        self.flow = TypeFlow(hierarchy)
+        self.flow = TypeFlow(program, hierarchy)
         self.result = VtaResult()
         self._lib = self.flow.nodes(1)
         self._thrown = self.flow.nodes(1)
@@ -84,6 +84,7 @@ class Vta:
         self._fields: dict[int, int] = {}
         self._elements: dict[int, int] = {}
         self._typed: dict[int, int] = {}
+        self._pseudo_fields: dict[str, int] = {}
         self._static_target: dict[tuple[int, int], int] = {}
         self._dispatched: dict[tuple[int, int], int] = {}
         self._touched: set[int] = set()
@@ -275,12 +276,23 @@ class Vta:
                 node = -1
             elif resolved != f:
                 node = self._field(resolved)
+            elif self._program.type_name(ref.cls) == PSEUDO:
+                node = self._pseudo(ref.name)
             elif self._hierarchy.is_app(ref.cls):
                 node = self.flow.nodes(1)
                 self.flow.filter(node, ref.type)
             else:
                 node = self._lib
             self._fields[f] = node
+        return node
+
+    def _pseudo(self, name: str) -> int:
+        """The node of a pseudo-field; what containers hold is not told apart from what the framework has."""
+        if name in ("$elem", "$key", "$value") or name.startswith("$elem["):
+            return self._lib
+        node = self._pseudo_fields.get(name)
+        if node is None:
+            node = self._pseudo_fields[name] = self.flow.nodes(1)
         return node
 
     def _element(self, array_bit: int) -> int:
@@ -362,7 +374,7 @@ class Vta:
         self._arguments[site] = (args, dst, ref)
         if kind == CallKind.CUSTOM:
             target = self._hooks.dynamic(ref)
-            if target >= 0:
+            if target >= 0:  # a synthetic method, of no library
                 self._link(site, target, args, dst, 0)
             else:
                 self._unknown_call(site, args, dst)
@@ -430,6 +442,9 @@ class Vta:
         if target in targets:
             return
         targets[target] = None
+        ref = self._arguments[site][2]
+        if target != self.result.shims.get(site) and self._hooks.is_library(self._program.method(target).cls):
+            self._shim(site, ref, args, dst)
         first = self._reach(target)
         for i in range(start, min(len(args), self._parameter_count(target))):
             self.flow.edge(args[i], first + i)
@@ -440,17 +455,25 @@ class Vta:
         if site in self.result.library:
             return
         self.result.library[site] = None
+        self._shim(site, ref, args, dst)
+        method = self._program.method(ref)
+        first = len(args) - len(method.params)
+        for parameter, name in self._hooks.stored(ref):
+            if 0 <= first + parameter < len(args):
+                self.flow.edge(args[first + parameter], self._pseudo(name))
+        for position in sorted(self._hooks.kept(ref)):
+            if 0 <= first + position < len(args):
+                self.flow.edge(args[first + position], self._lib)
+        if dst >= 0 and self._is_reference(method.ret):
+            self.flow.edge(self._typed_library(method.ret), dst)
+
+    def _shim(self, site: Site, ref: int, args: tuple[int, ...], dst: int) -> None:
+        if site in self.result.shims:
+            return
         shim = self._hooks.shim(site, ref, len(args))
         if shim >= 0:
             self.result.shims[site] = shim
             self._link(site, shim, args, dst, 0)
-        method = self._program.method(ref)
-        if method.name not in _OBJECT_METHODS or (method.name == "<init>" and not self._is_object(method.cls)):
-            for i, value in enumerate(args):
-                if not self._hooks.keeps(ref, i):
-                    self.flow.edge(value, self._lib)
-        if dst >= 0 and self._is_reference(method.ret):
-            self.flow.edge(self._typed_library(method.ret), dst)
 
     def _unknown_call(self, site: Site, args: tuple[int, ...], dst: int) -> None:
         self.result.library[site] = None
@@ -458,6 +481,3 @@ class Vta:
             self.flow.edge(value, self._lib)
         if dst >= 0:
             self.flow.edge(self._lib, dst)
-
-    def _is_object(self, cls: int) -> bool:
-        return self._program.type_name(cls) == "Ljava/lang/Object;"

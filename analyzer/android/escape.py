@@ -1,0 +1,83 @@
+"""Which objects a library call hands out: the framework may keep them, call them back, or give them back."""
+
+from __future__ import annotations
+
+from analyzer.hierarchy import Hierarchy
+from analyzer.models import Knowledge, LibraryModel
+from analyzer.program import Program
+
+RECEIVER = -1
+
+NO_CALLBACK = frozenset(
+    {
+        "Ljava/lang/Object;",
+        "Ljava/lang/String;",
+        "Ljava/lang/CharSequence;",
+        "Ljava/lang/Class;",
+        "Ljava/lang/Throwable;",
+        "Ljava/io/File;",
+        "Ljava/util/Date;",
+        "Ljava/util/Locale;",
+        "Landroid/content/ContentValues;",
+        "Landroid/content/Intent;",
+        "Landroid/content/IntentFilter;",
+        "Landroid/net/Uri;",
+        "Landroid/os/Bundle;",
+        "Landroid/os/Message;",
+    }
+)
+"""Parameters of these types do not register callbacks."""
+
+_OBJECT = "Ljava/lang/Object;"
+_OBJECT_METHODS = frozenset(
+    {"toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait", "finalize", "clone"}
+)
+
+
+class Escapes:
+    """Decides by the method's model and its declared types; answers are cached."""
+
+    def __init__(self, program: Program, hierarchy: Hierarchy, knowledge: Knowledge) -> None:
+        self._program, self._hierarchy, self._knowledge = program, hierarchy, knowledge
+        self._called_back: dict[int, frozenset[int]] = {}
+        self._kept: dict[int, frozenset[int]] = {}
+
+    def called_back(self, method: int) -> frozenset[int]:
+        """Positions (declared parameters; RECEIVER) whose objects the library method may call back later.
+
+        Without a model: the receiver and every object. With one: parameters of interfaces and of classes that an app
+        can extend, unless nobody would register a callback that way.
+        """
+        found = self._called_back.get(method)
+        if found is None:
+            found = self._called_back[method] = frozenset(self._find(method))
+        return found
+
+    def kept(self, method: int) -> frozenset[int]:
+        """Positions that are called back or, by the method's model, stored or handed back."""
+        found = self._kept.get(method)
+        if found is None:
+            model = self._model(method)
+            flows = model.flows if model is not None else ()
+            stored = {RECEIVER if f.source.base == "this" else f.source.argument for f in flows if not f.data}
+            found = self._kept[method] = self.called_back(method) | stored
+        return found
+
+    def _find(self, method: int) -> list[int]:
+        p, h = self._program, self._hierarchy
+        ref = p.method(method)
+        if ref.name in _OBJECT_METHODS or (ref.name == "<init>" and p.type_name(ref.cls) == _OBJECT):
+            return []
+        names = [p.type_name(t) for t in ref.params]
+        if self._model(method) is None:
+            return [RECEIVER, *(i for i, name in enumerate(names) if name[0] in "L[")]
+        return [
+            i
+            for i, (t, name) in enumerate(zip(ref.params, names, strict=True))
+            if name[0] == "L" and name not in NO_CALLBACK and not h.is_final(t)
+        ]
+
+    def _model(self, method: int) -> LibraryModel | None:
+        ref = self._program.method(method)
+        chain = self._hierarchy.class_chain(ref.cls)
+        return self._knowledge.model(chain, ref.name, self._program.descriptor(method))
