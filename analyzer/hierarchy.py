@@ -8,7 +8,7 @@ the class chain first, then maximally specific interface methods.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.framework.families import parameter_types
 from analyzer.type_graph import TypeGraph
@@ -20,15 +20,27 @@ if TYPE_CHECKING:
 _PUBLIC, _PRIVATE, _PROTECTED, _STATIC = 0x1, 0x2, 0x4, 0x8
 
 
+class _Call(NamedTuple):
+    """A method reference and the definition that it resolves to."""
+
+    cls: int
+    name: str
+    descriptor: str
+    root: int  # method id, -1 outside the app
+    access: int
+
+
 class Hierarchy(TypeGraph):
     """What objects of a type may be and which methods run on them; ids are those of `program`. Memoised."""
 
     def __init__(self, program: Program, framework: Framework) -> None:
-        self._may_be: dict[int, bool] = {}
+        self._may_be: dict[int, dict[int, bool]] = {}
+        self._may_be_exactly: dict[int, dict[int, bool]] = {}
         self._own: dict[int, dict[tuple[str, str], int]] = {}
         self._virtual: dict[int, dict[tuple[str, str], int]] = {}
         self._resolved: dict[tuple[int, str, str], int] = {}
-        self._dispatched: dict[tuple[int, int], int] = {}
+        self._calls: dict[int, _Call] = {}
+        self._dispatched: dict[int, dict[int, int]] = {}  # method -> receiver -> definition
         self._overrides: dict[int, tuple[int, ...]] = {}
         self._fields: dict[int, int] = {}
         super().__init__(program, framework)
@@ -49,10 +61,13 @@ class Hierarchy(TypeGraph):
 
         A non-final class may have a subclass that implements any interface. True where something is unknown.
         """
-        key = (t << 32 | target) << 1 | exact  # one small number: there are millions of these
-        found = self._may_be.get(key)
+        memo = self._may_be_exactly if exact else self._may_be
+        of_type = memo.get(t)
+        if of_type is None:
+            of_type = memo[t] = {}
+        found = of_type.get(target)
         if found is None:
-            found = self._may_be[key] = self._can_be(exact, t, target)
+            found = of_type[target] = self._can_be(exact, t, target)
         return found
 
     def resolve_field(self, f: int) -> int:
@@ -81,11 +96,13 @@ class Hierarchy(TypeGraph):
         -1 where the framework's code runs, where the object cannot be a receiver of the call, and where the run-time
         would throw (abstract or conflicting definitions).
         """
-        key = (receiver, method)
-        found = self._dispatched.get(key)
-        if found is None:
+        of_method = self._dispatched.get(method)
+        if of_method is None:
             self._add_new()
-            found = self._dispatched[key] = self._find_target(receiver, method)
+            of_method = self._dispatched[method] = {}
+        found = of_method.get(receiver)
+        if found is None:
+            found = of_method[receiver] = self._find_target(receiver, method)
         return found
 
     def overrides_framework(self, method: int) -> tuple[int, ...]:
@@ -101,11 +118,12 @@ class Hierarchy(TypeGraph):
     # ---------------------------------------------------------------- types
 
     def _forget(self) -> None:
-        for types in (self._own, self._virtual, self._resolved):
-            types.clear()
-        self._may_be.clear()
-        for methods in (self._dispatched, self._overrides, self._fields):
-            methods.clear()
+        memos: tuple[dict[Any, Any], ...] = (
+            *(self._may_be, self._may_be_exactly, self._own, self._virtual, self._resolved),
+            *(self._calls, self._dispatched, self._overrides, self._fields),
+        )
+        for memo in memos:
+            memo.clear()
         super()._forget()
 
     def _array_is_subtype(self, a: int, b: int) -> bool:
@@ -209,22 +227,32 @@ class Hierarchy(TypeGraph):
         ]
         return [m for m in best if self._program.has_code(m)], [m for m in best if not self._program.has_code(m)]
 
+    def _call(self, method: int) -> _Call:
+        """What all dispatches of a method reference share."""
+        found = self._calls.get(method)
+        if found is None:
+            reference, descriptor = self._program.method(method), self._program.descriptor(method)
+            root = self.resolve(reference.cls, reference.name, descriptor)
+            access = self._access(root) if root >= 0 else _PUBLIC
+            found = self._calls[method] = _Call(reference.cls, reference.name, descriptor, root, access)
+        return found
+
     def _find_target(self, receiver: int, method: int) -> int:
-        reference, program = self._program.method(method), self._program
-        name, descriptor = reference.name, program.descriptor(method)
-        if self._shape(receiver)[0] or name.startswith("<") or not self.may_be(True, receiver, reference.cls):
+        call, program = self._call(method), self._program
+        name, descriptor = call.name, call.descriptor
+        if self._shape(receiver)[0] or name.startswith("<") or not self.may_be(True, receiver, call.cls):
             return -1
-        root = self.resolve(reference.cls, name, descriptor)
-        access = self._access(root) if root >= 0 else _PUBLIC
-        if access & (_PRIVATE | _STATIC):
-            return root if access & _PRIVATE and not access & _STATIC and program.has_code(root) else -1
-        if not access & (_PUBLIC | _PROTECTED):
-            return self._package_target(receiver, root, name, descriptor)
-        c = receiver
+        if call.access & _STATIC:
+            return -1
+        if call.access & _PRIVATE:
+            return call.root if program.has_code(call.root) else -1
+        if not call.access & (_PUBLIC | _PROTECTED):
+            return self._package_target(receiver, call.root, name, descriptor)
+        c, key = receiver, (name, descriptor)
         while c >= 0:
             node = self._node(c)
             if node.app is not None:
-                found = self._virtual_methods(c).get((name, descriptor))
+                found = self._virtual_methods(c).get(key)
                 if found is not None:
                     return found if program.has_code(found) else -1
             elif node.framework is not None and self._library_declares(node.framework, name, descriptor):

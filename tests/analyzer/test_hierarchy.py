@@ -7,7 +7,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from analyzer import framework
 from analyzer.framework.families import parameter_types
@@ -451,3 +454,66 @@ def test_odd_descriptors_do_not_stop_the_look_up(app: App) -> None:
     h = app.hierarchy()
     for descriptor in ("", "(", "()", "(Q)V", "(La/B)V", ")V("):
         assert h.resolve(t, "finish", descriptor) == -1
+
+
+def test_ids_may_be_numbers_of_numpy(app: App) -> None:
+    a = app.cls("La/A;", methods=[("f()V", PUBLIC)])
+    b = app.cls("La/B;", "La/A;")
+    stranger = app.cls("La/Stranger;")
+    h = app.hierarchy()
+    assert h.may_be(True, np.int32(b), np.int32(a))
+    assert not h.may_be(True, np.int32(stranger), np.int32(a))
+    assert h.may_be(True, b, a)
+    assert h.dispatch(np.int32(b), np.int32(app.ref("La/A;", "f()V"))) == app.ref("La/A;", "f()V")
+
+
+@st.composite
+def class_graphs(draw: st.DrawFn) -> list[tuple[bool, int, list[int], bool]]:
+    """Per class: is it an interface, its superclass, its interfaces, does it declare f()V. Any graph, cycles too."""
+    n = draw(st.integers(1, 9))
+    node = st.integers(0, n)  # n: a type that nobody defines
+    one = st.tuples(st.booleans(), st.integers(-1, n), st.lists(node, max_size=3), st.booleans())
+    return draw(st.lists(one, min_size=n, max_size=n))
+
+
+@settings(max_examples=100, deadline=None)
+@given(class_graphs())
+def test_any_class_graph_is_answered_consistently(graph: list[tuple[bool, int, list[int], bool]]) -> None:
+    app = App()
+    names = [f"La/C{k};" for k in range(len(graph) + 1)]
+    for k, (interface, up, above, declares) in enumerate(graph):
+        app.cls(
+            names[k],
+            OBJECT if up < 0 else names[up],
+            *(names[i] for i in above),
+            access=PUBLIC | (INTERFACE | ABSTRACT if interface else 0),
+            methods=[("f()V", PUBLIC)] if declares else [],
+        )
+    h = app.hierarchy()
+    ids = [app.type_id(name) for name in names]
+    edges = {(k, i) for k, (_, up, above, _) in enumerate(graph) for i in [*above, *([up] if up >= 0 else [])]}
+    edges -= {(ids.index(t), ids.index(s)) for t, s in h.cut}
+    reach = {(k, k) for k in range(len(names))}
+    for _ in names:
+        reach |= {(a, c) for a, b in reach for x, c in edges if x == b}
+    # No run-time makes an object of a class that extends an interface or implements a class.
+    kinds = [interface for interface, *_ in graph]
+    odd = {k for k, (_, up, above, _) in enumerate(graph) if any(not (*kinds, True)[i] for i in above)}
+    odd |= {k for k, (_, up, _, _) in enumerate(graph) if 0 <= up < len(graph) and kinds[up]}
+    loadable = [s for s in range(len(names)) if not any((s, k) in reach for k in odd)]
+    for a, b in itertools.product(range(len(names)), repeat=2):
+        assert h.is_subtype(ids[a], ids[b]) == ((a, b) in reach)
+        assert (ids[a] in h.subtypes(ids[b])) == ((a, b) in reach)
+        assert a == b or not ((a, b) in reach and (b, a) in reach)
+        if (a, b) in reach:
+            assert h.may_be(True, ids[a], ids[b])
+        if any((s, a) in reach and (s, b) in reach for s in loadable):
+            assert h.may_be(False, ids[a], ids[b])
+        target = h.dispatch(ids[a], app.ref(names[b], "f()V"))
+        assert target == -1 or (a, ids.index(app.method(target).cls)) in reach
+    for k, t in enumerate(ids):
+        order = h.supertypes(t)
+        assert set(order) == {ids[b] for a, b in reach if a == k} | {app.type_id(OBJECT)}
+        assert len(order) == len(set(order))
+        for at, s in enumerate(order):
+            assert not any(h.is_subtype(later, s) for later in order[at + 1 :])
