@@ -14,7 +14,6 @@ int32 turns (ROW + dex-local id) into a global id.
 
 # The signature of a kernel is its type, so annotations would only repeat it.
 # mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="assignment"
-# ruff: noqa: SIM109
 
 from __future__ import annotations
 
@@ -35,7 +34,11 @@ from analyzer.dex.layout import (
     DAMAGED,
     END,
     EXTENT,
+    FRAME,
+    INS,
+    LIMITS,
     N_ARGS,
+    N_COUNTS,
     N_HANDLERS,
     N_INSNS,
     N_LIT64,
@@ -44,84 +47,88 @@ from analyzer.dex.layout import (
     N_TRIES,
     NESTED,
     NO_CODE,
+    OUTS,
     TABLES,
     TOO_LARGE,
 )
 from analyzer.dex.opcodes import (
+    A_MASK,
+    A_SHIFT,
+    A_WIDE,
+    ARGUMENTS,
+    B_MASK,
+    B_SHIFT,
+    B_WIDE,
     BRANCH,
+    C_MASK,
+    C_SHIFT,
+    C_WIDE,
+    CONST_WIDE,
     DATA,
-    F3RC,
-    F4RCC,
-    F10T,
-    F10X,
-    F11N,
-    F12X,
-    F20T,
-    F21C,
-    F21H,
-    F21S,
-    F21T,
-    F22B,
-    F22C,
-    F22S,
-    F22T,
-    F22X,
-    F23X,
-    F30T,
-    F31C,
-    F31I,
-    F31T,
-    F32X,
-    F35C,
-    F45CC,
-    F51L,
-    F_NONE,
+    DECODE,
     FIELD,
-    FORMAT,
     HANDLE,
+    LENGTH,
     LIT64,
-    MEANING,
+    LITERAL,
+    MEANS,
     METHOD,
     PACKED,
     PROTO,
-    SPARSE,
     STRING,
     TYPE,
-    UNITS,
-    WIDE,
+    USES,
+    X_LEFT,
+    X_MASK,
+    X_RIGHT,
 )
 from gpu.jit import kernel
 
 PRIME = np.uint64(0x9E3779B97F4A7C15)
-SHIFT = np.uint64(32)
+LOW_BITS, HIGH_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+SIXTEEN, SHIFT, FORTY_EIGHT = np.uint64(16), np.uint64(32), np.uint64(48)
 
 # ---------------------------------------------------------------------------------------------------- numbers
 
 
+# An unsigned index costs no test for a negative one, which would also keep LLVM from joining neighbouring loads.
+
+
 @kernel("int64(uint8[::1], int64)", helper=True)
 def u2(buf, p):
-    return np.int64(buf[p]) | np.int64(buf[p + 1]) << 8
+    i = np.uint64(p)
+    return np.int64(buf[i]) | np.int64(buf[i + ONE]) << 8
 
 
 @kernel("int64(uint8[::1], int64)", helper=True)
 def u4(buf, p):
-    low = np.int64(buf[p]) | np.int64(buf[p + 1]) << 8
-    return low | np.int64(buf[p + 2]) << 16 | np.int64(buf[p + 3]) << 24
+    i = np.uint64(p)
+    low = np.uint32(buf[i]) | np.uint32(buf[i + ONE]) << np.uint32(8)
+    return np.int64(low | np.uint32(buf[i + TWO]) << np.uint32(16) | np.uint32(buf[i + THREE]) << np.uint32(24))
+
+
+@kernel("int64(uint8[::1], int64)", helper=True)
+def u8_word(buf, p):
+    """Eight bytes as one number; one load."""
+    return u4(buf, p) | u4(buf, p + 4) << 32
 
 
 @kernel("UniTuple(int64, 2)(uint8[::1], int64, int64)", helper=True)
 def uleb(buf, p, end):
-    """ULEB128 of at most 5 bytes: (value, next offset); value -1 if it is cut off or longer."""
-    value = 0
-    for shift in range(0, 35, 7):
-        if p >= end:
-            break
-        byte = np.int64(buf[p])
-        p += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value & 0xFFFFFFFF, p
-    return -1, p
+    """ULEB128 of at most 5 bytes: (value, next offset); value -1 if it is cut off or longer. No branch per byte."""
+    if p >= end:
+        return -1, p
+    w = u8_word(buf, p)
+    two = w >> 7 & 1
+    three = two & w >> 15
+    four = three & w >> 23
+    five = four & w >> 31
+    size = 1 + two + three + four + five
+    if five & w >> 39 or p + size > end:
+        return -1, p
+    value = w & 0x7F | w >> 1 & 0x3F80 | w >> 2 & 0x1FC000 | w >> 3 & 0xFE00000 | w >> 4 & 0xF0000000
+    return value & ((1 << 7 * size) - 1), p + size
 
 
 @kernel("UniTuple(int64, 2)(uint8[::1], int64, int64)", helper=True)
@@ -166,8 +173,15 @@ def scan_strings(buf, sections, damaged, budgets, start, size, hashes, seed):
                     break
             q = p
             h = seed
-            while q < stop and buf[q] != 0:
-                h = (h ^ np.uint64(buf[q])) * PRIME
+            while q + 8 <= stop:
+                text = np.uint64(u8_word(buf, q))
+                if (text - LOW_BITS) & ~text & HIGH_BITS:  # a byte is 0
+                    break
+                h = (h ^ text) * PRIME
+                h ^= h >> SHIFT
+                q += 8
+            while q < stop and buf[np.uint64(q)] != 0:
+                h = (h ^ np.uint64(buf[np.uint64(q)])) * PRIME
                 q += 1
             budget -= q - p + 1
             if q >= stop:
@@ -354,14 +368,14 @@ def skip_members(buf, p, end, count, limit, numbers):
     """Walk `count` encoded fields or methods (`numbers` ULEB128 each); the offset behind them, -1 if damaged."""
     index = 0
     for _ in range(count):
-        for i in range(numbers):
+        value, p = uleb(buf, p, end)
+        index += value
+        if value < 0 or index >= limit:
+            return -1
+        for _i in range(1, numbers):
             value, p = uleb(buf, p, end)
             if value < 0:
                 return -1
-            if i == 0:
-                index += value
-                if index >= limit:
-                    return -1
     return p
 
 
@@ -571,81 +585,18 @@ def static_values(buf, dex, maps, counts, starts, kinds, values, status):
 
 
 @kernel("int64(uint16[::1], int64)", helper=True)
+def word(code, p):
+    """Four units from p on as one number, the first lowest; one load."""
+    i = np.uint64(p)
+    low = np.uint64(code[i]) | np.uint64(code[i + ONE]) << SIXTEEN
+    return np.int64(low | np.uint64(code[i + TWO]) << SHIFT | np.uint64(code[i + THREE]) << FORTY_EIGHT)
+
+
+@kernel("int64(uint16[::1], int64)", helper=True)
 def s4(code, p):
     """Signed 32-bit number in two units."""
-    return np.int64(np.int32(np.uint32(code[p]) | np.uint32(code[p + 1]) << np.uint32(16)))
-
-
-@kernel("int64(int64, int64)", helper=True)
-def signed(value, bits):
-    """Sign-extend the low `bits` bits."""
-    sign = 1 << (bits - 1)
-    return (value ^ sign) - sign
-
-
-@kernel("UniTuple(int64, 4)(uint16[::1], int64, int64)", helper=True)
-def operands(code, p, form):
-    """Operands of the instruction at unit p: registers a, b, c (-1 none) and x (index, literal or relative target).
-
-    For the forms with an argument list: a = number of arguments, b = first register of a range, c = index of the proto.
-    """
-    unit = np.int64(code[p])
-    a, b, c, x = unit >> 8, -1, -1, 0
-    if form == F35C or form == F45CC:
-        a = unit >> 12
-        x = np.int64(code[p + 1])
-        if form == F45CC:
-            c = np.int64(code[p + 3])
-    elif form == F3RC or form == F4RCC:
-        x = np.int64(code[p + 1])
-        b = np.int64(code[p + 2])
-        if form == F4RCC:
-            c = np.int64(code[p + 3])
-    elif form == F22C or form == F22S or form == F22T:
-        a = (unit >> 8) & 15
-        b = unit >> 12
-        x = np.int64(code[p + 1])
-        if form != F22C:
-            x = signed(x, 16)
-    elif form == F12X:
-        a = (unit >> 8) & 15
-        b = unit >> 12
-    elif form == F21C:
-        x = np.int64(code[p + 1])
-    elif form == F21T or form == F21S:
-        x = signed(np.int64(code[p + 1]), 16)
-    elif form == F11N:
-        a = (unit >> 8) & 15
-        x = signed(unit >> 12, 4)
-    elif form == F10X:
-        a = -1
-    elif form == F23X:
-        b = np.int64(code[p + 1]) & 255
-        c = np.int64(code[p + 1]) >> 8
-    elif form == F10T:
-        x = signed(a, 8)
-        a = -1
-    elif form == F22B:
-        b = np.int64(code[p + 1]) & 255
-        x = signed(np.int64(code[p + 1]) >> 8, 8)
-    elif form == F20T:
-        a = -1
-        x = signed(np.int64(code[p + 1]), 16)
-    elif form == F21H:
-        x = signed(np.int64(code[p + 1]), 16) << 16
-    elif form == F31I or form == F31T:
-        x = s4(code, p + 1)
-    elif form == F31C:
-        x = s4(code, p + 1) & 0xFFFFFFFF
-    elif form == F22X:
-        b = np.int64(code[p + 1])
-    elif form == F32X:
-        a = np.int64(code[p + 1])
-        b = np.int64(code[p + 2])
-    elif form == F30T:
-        a = -1
-        x = s4(code, p + 1)
-    return a, b, c, x
+    i = np.uint64(p)
+    return np.int64(np.int32(np.uint32(code[i]) | np.uint32(code[i + ONE]) << np.uint32(16)))
 
 
 @kernel("int64(uint16[::1], int64, int64)", helper=True)
@@ -686,12 +637,34 @@ def check_handlers(buf, p, end, n_types, size, marks, mark, budget):
     return rows
 
 
+@kernel("int64(uint8[::1], int64, int64, int64, int64, int64, int32[::1], int64, int64[::1], int64[::1])", helper=True)
+def check_tries(buf, table, n, end, n_types, size, marks, mark, budget, total):
+    """Validate the n try items at offset `table` and the handlers behind them; adds their rows to `total`."""
+    if table + 8 * n > end:
+        return BAD_TRIES
+    last = 0
+    for i in range(n):
+        start, length = u4(buf, table + 8 * i), u2(buf, table + 8 * i + 4)
+        if start < last or start + length > size or start >= size or marks[start] != mark:
+            return BAD_TRIES
+        last = start + length
+        if length > 0:
+            at = table + 8 * n + u2(buf, table + 8 * i + 6)
+            rows = check_handlers(buf, at, end, n_types, size, marks, mark, budget)
+            if rows < 0:
+                return BAD_TRIES
+            total[N_HANDLERS] += rows
+            total[N_TRIES] += 1
+    return ACCEPTED
+
+
 @kernel(
-    "int64(uint8[::1], uint16[::1], int64[:, ::1], int64, int64, int64, int32[::1], int32[::1], int32[::1],int64[::1])",
+    "int64(uint8[::1], uint16[::1], int64[:, ::1], int64, int64, int64, int32[::1], int64[::1], int32[::1],"
+    "int32[::1], int64[::1])",
     helper=True,
 )
-def check_code(buf, code, dex, d, offset, mark, counts, marks, targets, budget):
-    """Validate one code item and fill its row of counts; returns its status.
+def check_code(buf, code, dex, d, offset, mark, header, total, marks, targets, budget):
+    """Validate one code item, fill its header and add the rows that it needs to `total`; returns its status.
 
     `marks` and `targets` are scratch of as many rows as the largest code item has units: marks[pc] == mark where an
     instruction of this item starts. `budget` is (units, switch rows, handler rows) that may still be demanded.
@@ -701,10 +674,10 @@ def check_code(buf, code, dex, d, offset, mark, counts, marks, targets, budget):
         return BAD_HEADER
     p = offset >> 1
     registers = np.int64(code[p])
-    tries = np.int64(code[p + 3])
     size = s4(code, p + 6) & 0xFFFFFFFF
-    for i in range(3):
-        counts[EXTENT + i] = code[p + i]
+    header[FRAME] = registers
+    header[INS] = code[p + 1]
+    header[OUTS] = code[p + 2]
     if size == 0:
         return NO_CODE
     if offset + 16 + 2 * size > end:
@@ -712,50 +685,57 @@ def check_code(buf, code, dex, d, offset, mark, counts, marks, targets, budget):
     if size > budget[0]:
         return TOO_LARGE
     budget[0] -= size
-    counts[EXTENT + 3] = size
+    header[EXTENT] = size
     if code[p + 1] > registers:
         return BAD_REGISTER
+    n_tries = np.int64(code[p + 3])
     p += 8
     n_insns, n_args, n_lit64, n_switch, n_payloads, n_targets = 0, 0, 0, 0, 0, 0
     pc = 0
     while pc < size:
-        op = np.int64(code[p + pc]) & 255
-        if op == 0 and 0x100 <= code[p + pc] < 0x400:
+        w = word(code, p + pc)
+        op = w & 255
+        units = DECODE[op, LENGTH]
+        if op == 0 and 0x100 <= w & 0xFFFF < 0x400:
             units = payload_units(code, p + pc, size - pc)
             if units < 0:
                 return BAD_PAYLOAD
             pc += units
             continue
-        form = np.int64(FORMAT[op])
-        units = np.int64(UNITS[op])
-        if form == F_NONE:
-            return BAD_OPCODE
         if pc + units > size:
             return CUT_OFF
-        a, b, c, x = operands(code, p + pc, form)
-        meaning = np.int64(MEANING[op])
-        if F35C <= form <= F4RCC:
+        a = w >> DECODE[op, A_SHIFT] & DECODE[op, A_MASK]
+        b = w >> DECODE[op, B_SHIFT] & DECODE[op, B_MASK]
+        c = w >> DECODE[op, C_SHIFT] & DECODE[op, C_MASK]
+        x = w << DECODE[op, X_LEFT] >> DECODE[op, X_RIGHT] & DECODE[op, X_MASK]
+        meaning = DECODE[op, MEANS]
+        uses = DECODE[op, USES]
+        if uses != ARGUMENTS:
+            top = max(a + DECODE[op, A_WIDE], b + DECODE[op, B_WIDE], c + DECODE[op, C_WIDE])
+            if top + uses > registers:
+                return BAD_REGISTER
+        else:
             n_args += a
-            if form == F3RC or form == F4RCC:
-                if a > 0 and b + a > registers:
+            if DECODE[op, B_MASK] != 0:
+                if b + a > registers:
                     return BAD_REGISTER
             else:
                 if a > 5:
                     return BAD_REGISTER
-                word = np.int64(code[p + pc + 2]) | (np.int64(code[p + pc]) >> 8 & 15) << 16
-                for _ in range(a):
-                    if word & 15 >= registers:
+                if registers < 16:
+                    list_ = w >> 32 & 0xFFFF | (w >> 8 & 15) << 16
+                    wrong = False
+                    for i in range(5):
+                        wrong |= (i < a) & (list_ >> 4 * i & 15 >= registers)
+                    if wrong:
                         return BAD_REGISTER
-                    word >>= 4
-            if c >= 0 and c >= dex[d, TABLES + 3 * PROTO]:
+            if DECODE[op, C_MASK] != 0 and c >= dex[d, LIMITS + PROTO]:
                 return BAD_INDEX
-        else:
-            wide = np.int64(WIDE[op])
-            if a + (wide & 1) >= registers or b + (wide >> 1 & 1) >= registers or c + (wide >> 2) >= registers:
-                return BAD_REGISTER
-        if meaning <= HANDLE:
-            if x >= dex[d, TABLES + 3 * meaning]:
+        if meaning <= LITERAL:
+            if x >= dex[d, LIMITS + meaning]:
                 return BAD_INDEX
+            if units == 0:
+                return BAD_OPCODE
         elif meaning == BRANCH:
             if x + pc < 0 or x + pc >= size:
                 return BAD_BRANCH
@@ -763,7 +743,7 @@ def check_code(buf, code, dex, d, offset, mark, counts, marks, targets, budget):
             n_targets += 1
         elif meaning == LIT64:
             n_lit64 += 1
-        elif meaning == PACKED or meaning == SPARSE or meaning == DATA:
+        else:
             q = pc + x
             if q < 0 or q + 2 > size or q & 1 or code[p + q] != (meaning - PACKED + 1) << 8:
                 return BAD_PAYLOAD
@@ -779,7 +759,7 @@ def check_code(buf, code, dex, d, offset, mark, counts, marks, targets, budget):
                 n_switch += rows
                 targets[n_targets] = -1 - pc
                 n_targets += 1
-        marks[pc] = mark
+        marks[np.uint64(pc)] = mark
         n_insns += 1
         pc += units
     for i in range(n_targets):
@@ -796,61 +776,56 @@ def check_code(buf, code, dex, d, offset, mark, counts, marks, targets, budget):
             target = pc + s4(code, q + 2 * j)
             if target < 0 or target >= size or marks[target] != mark:
                 return BAD_BRANCH
-    n_tries, n_handlers, last = 0, 0, 0
-    table = 2 * (p + size + (size & 1))
-    if tries > 0 and table + 8 * tries > end:
-        return BAD_TRIES
-    for i in range(tries):
-        start, length = u4(buf, table + 8 * i), u2(buf, table + 8 * i + 4)
-        if start < last or start + length > size or start >= size or marks[start] != mark:
-            return BAD_TRIES
-        last = start + length
-        if length > 0:
-            at = table + 8 * tries + u2(buf, table + 8 * i + 6)
-            rows = check_handlers(buf, at, end, dex[d, TABLES + 3 * TYPE], size, marks, mark, budget)
-            if rows < 0:
-                return BAD_TRIES
-            n_handlers += rows
-            n_tries += 1
-    counts[N_INSNS] = n_insns
-    counts[N_ARGS] = n_args
-    counts[N_LIT64] = n_lit64
-    counts[N_SWITCH] = n_switch
-    counts[N_PAYLOADS] = n_payloads
-    counts[N_TRIES] = n_tries
-    counts[N_HANDLERS] = n_handlers
+    if n_tries > 0:
+        table = 2 * (p + size + (size & 1))
+        status = check_tries(buf, table, n_tries, end, dex[d, LIMITS + TYPE], size, marks, mark, budget, total)
+        if status != ACCEPTED:
+            return status
+    total[N_INSNS] += n_insns
+    total[N_ARGS] += n_args
+    total[N_LIT64] += n_lit64
+    total[N_SWITCH] += n_switch
+    total[N_PAYLOADS] += n_payloads
     return ACCEPTED
 
 
 @kernel(
-    "int64(uint8[::1], uint16[::1], int64[:, ::1], int32[::1], int64[::1], int32[:, ::1], uint8[::1], int32[::1],"
-    "int32[::1], int64[::1])"
+    "int64(uint8[::1], uint16[::1], int64[:, ::1], int32[::1], int64[::1], int32[:, ::1], uint8[::1],"
+    "int64[:, ::1], int32[::1], int32[::1], int64[::1])"
 )
-def count_code(buf, code, dex, code_dex, offsets, counts, status, marks, targets, budget):
-    """Validate and size every code item, see `check_code`. Returns how many were not accepted."""
+def count_code(buf, code, dex, code_dex, offsets, headers, status, starts, marks, targets, budget):
+    """Validate every code item, see `check_code`. Returns how many were not accepted.
+
+    `starts` (n_code + 1, N_COUNTS) receives the first row of each item in each table; items that are not accepted
+    have none.
+    """
     bad = 0
     for i in range(len(offsets)):
+        for k in range(N_COUNTS):
+            starts[i + 1, k] = starts[i, k]
         status[i] = check_code(
-            buf, code, dex, np.int64(code_dex[i]), offsets[i], i + 1, counts[i], marks, targets, budget
+            *(buf, code, dex, np.int64(code_dex[i]), offsets[i], i + 1, headers[i], starts[i + 1], marks, targets),
+            budget,
         )
         if status[i] != ACCEPTED:
             bad += 1
+            for k in range(N_COUNTS):
+                starts[i + 1, k] = starts[i, k]
     return bad
 
 
 @kernel(
-    "void(uint8[::1], uint16[::1], int64[:, ::1], int32[::1], int32[::1], int64[::1], int32[:, ::1], uint8[::1],"
+    "void(uint16[::1], int64[:, ::1], int32[::1], int32[::1], int64[::1], int32[:, ::1], uint8[::1],"
     "int64[:, ::1], uint8[::1], int32[::1], uint16[::1], uint16[::1], uint16[::1], int32[::1], int64[::1],"
     "uint16[::1], int64[::1], int32[::1], int32[::1], int64[::1], int32[:, ::1])"
 )
 def fill_code(
-    buf,
     code,
     dex,
     maps,
     code_dex,
     offsets,
-    counts,
+    headers,
     status,
     starts,
     ops,
@@ -867,47 +842,50 @@ def fill_code(
     payload_off,
     payload,
 ):
-    """Columns of the instructions of every accepted code item; `starts` (n_code, 7) is the first row of each table."""
+    """Columns of the instructions of every accepted code item. `args` has 5 rows to spare."""
     for item in range(len(offsets)):
         if status[item] != ACCEPTED:
             continue
         d = code_dex[item]
-        row, arg, lit = starts[item, N_INSNS], starts[item, N_ARGS], starts[item, N_LIT64]
+        row, arg, lit = np.uint64(starts[item, N_INSNS]), starts[item, N_ARGS], starts[item, N_LIT64]
         case, data = starts[item, N_SWITCH], starts[item, N_PAYLOADS]
         p = (offsets[item] >> 1) + 8
-        size = np.int64(counts[item, EXTENT + 3])
+        size = np.int64(headers[item, EXTENT])
         pc = 0
         while pc < size:
-            op = np.int64(code[p + pc]) & 255
-            if op == 0 and 0x100 <= code[p + pc] < 0x400:
+            w = word(code, p + pc)
+            op = w & 255
+            units = DECODE[op, LENGTH]
+            if op == 0 and 0x100 <= w & 0xFFFF < 0x400:
                 pc += payload_units(code, p + pc, size - pc)
                 continue
-            form = np.int64(FORMAT[op])
-            a, b, c, x = operands(code, p + pc, form)
-            meaning = np.int64(MEANING[op])
+            a = w >> DECODE[op, A_SHIFT] & DECODE[op, A_MASK]
+            b = w >> DECODE[op, B_SHIFT] & DECODE[op, B_MASK]
+            c = w >> DECODE[op, C_SHIFT] & DECODE[op, C_MASK]
+            x = w << DECODE[op, X_LEFT] >> DECODE[op, X_RIGHT] & DECODE[op, X_MASK]
+            meaning = DECODE[op, MEANS]
             arg_off[row] = arg
-            if F35C <= form <= F4RCC:
-                if form == F3RC or form == F4RCC:
+            if DECODE[op, USES] == ARGUMENTS:
+                if DECODE[op, B_MASK] != 0:
                     for i in range(a):
-                        args[arg + i] = b + i
+                        args[np.uint64(arg + i)] = b + i
                 else:
-                    word = np.int64(code[p + pc + 2]) | (np.int64(code[p + pc]) >> 8 & 15) << 16
-                    for i in range(a):
-                        args[arg + i] = word & 15
-                        word >>= 4
+                    # Always five, which is faster; what is too much lies in the rows of later arguments.
+                    list_ = w >> 32 & 0xFFFF | (w >> 8 & 15) << 16
+                    for i in range(5):
+                        args[np.uint64(arg + i)] = list_ >> 4 * i & 15
                 arg += a
                 b = 0
-                if c >= 0:
+                if DECODE[op, C_MASK] != 0:
                     c = np.int64(maps[dex[d, TABLES + 3 * PROTO + 2] + c])
                     b = c >> 16
-            if meaning <= HANDLE:
-                x = np.int64(maps[dex[d, TABLES + 3 * meaning + 2] + x])
+            if meaning < LITERAL:
+                x = np.int64(maps[np.uint64(dex[d, TABLES + 3 * meaning + 2] + x)])
             elif meaning == BRANCH:
                 x += pc
             elif meaning == LIT64:
-                value = s4(code, p + pc + 1) & 0xFFFFFFFF
-                if form == F51L:
-                    lit64[lit] = value | s4(code, p + pc + 3) << 32
+                if op == CONST_WIDE:
+                    lit64[lit] = w >> 16 & 0xFFFFFFFFFFFF | np.int64(code[p + pc + 4]) << 48
                 else:
                     lit64[lit] = x << 32
                 x = lit
@@ -919,11 +897,11 @@ def fill_code(
                 payload[data, 1] = s4(code, q + 2)
                 x = data
                 data += 1
-            elif meaning == PACKED or meaning == SPARSE:
+            elif meaning != LITERAL:
                 q = p + pc + x
                 rows = np.int64(code[q + 1])
                 x = case
-                b = rows & 0xFFFF
+                b = rows
                 c = 0
                 for i in range(rows):
                     if meaning == PACKED:
@@ -935,28 +913,28 @@ def fill_code(
                     case += 1
             ops[row] = op
             pcs[row] = pc
-            col_a[row] = max(a, 0)
-            col_b[row] = max(b, 0)
-            col_c[row] = max(c, 0)
+            col_a[row] = a
+            col_b[row] = b
+            col_c[row] = c
             col_x[row] = x
-            row += 1
-            pc += UNITS[op]
+            row += ONE
+            pc += units
 
 
 @kernel(
     "void(uint8[::1], int64[:, ::1], int32[::1], int32[::1], int64[::1], int32[:, ::1], uint8[::1], int64[:, ::1],"
     "int32[:, ::1], int64[::1], int32[:, ::1])"
 )
-def fill_tries(buf, dex, maps, code_dex, offsets, counts, status, starts, ranges, handler_off, handlers):
+def fill_tries(buf, dex, maps, code_dex, offsets, headers, status, starts, ranges, handler_off, handlers):
     """Try ranges (n, 2: first pc, pc behind the last) and their handlers (n, 2: type or -1, pc)."""
     for item in range(len(offsets)):
-        if status[item] != ACCEPTED or counts[item, N_TRIES] == 0:
+        at, row = starts[item, N_TRIES], starts[item, N_HANDLERS]
+        if status[item] != ACCEPTED or at == starts[item + 1, N_TRIES]:
             continue
         d = code_dex[item]
         end = dex[d, END]
         types = dex[d, TABLES + 3 * TYPE + 2]
-        at, row = starts[item, N_TRIES], starts[item, N_HANDLERS]
-        size = np.int64(counts[item, EXTENT + 3])
+        size = np.int64(headers[item, EXTENT])
         tries = u2(buf, offsets[item] + 6)
         table = offsets[item] + 16 + 2 * (size + (size & 1))
         for i in range(tries):

@@ -8,13 +8,18 @@ BASE, END, TABLES = range(3)
 CLASSES = 7
 """Kind number of class definitions, behind the kinds of ids in `opcodes.KINDS`."""
 
-DEX_COLUMNS = TABLES + 3 * (CLASSES + 1)
+LIMITS = TABLES + 3 * (CLASSES + 1)
+"""Further columns: the counts of the kinds of ids once more, in a row, then a number that nothing exceeds."""
+
+DEX_COLUMNS = LIMITS + CLASSES + 1
 
 N_INSNS, N_ARGS, N_LIT64, N_SWITCH, N_PAYLOADS, N_TRIES, N_HANDLERS = range(7)
 """Columns of the counts of a code item: rows that it needs in each table."""
 
-EXTENT = 7
-"""Further columns of the counts: registers, ins, outs, units."""
+N_COUNTS = 7
+
+FRAME, INS, OUTS, EXTENT = range(4)
+"""Columns of the header of a code item: registers, words of arguments in and out, length in 16-bit units."""
 
 DAMAGED, NESTED = 1, 2
 """Status of a class."""

@@ -117,3 +117,68 @@ MEANING = np.array([_meaning(*row[:3]) for row in _ROWS], np.uint8)
 
 WIDE = np.array([sum(1 << "abc".index(letter) for letter in row[3].strip("-")) for row in _ROWS], np.uint8)
 """(256,) bits 0, 1, 2: operand a, b, c is a register pair."""
+
+_BITS = {
+    "10x": "",
+    "12x": "a8.4 b12.4",
+    "11n": "a8.4 x12.s4",
+    "11x": "a8.8",
+    "10t": "x8.s8",
+    "20t": "x16.s16",
+    "22x": "a8.8 b16.16",
+    "21t": "a8.8 x16.s16",
+    "21s": "a8.8 x16.s16",
+    "21h": "a8.8 x16.h16",
+    "21c": "a8.8 x16.u16",
+    "23x": "a8.8 b16.8 c24.8",
+    "22b": "a8.8 b16.8 x24.s8",
+    "22t": "a8.4 b12.4 x16.s16",
+    "22s": "a8.4 b12.4 x16.s16",
+    "22c": "a8.4 b12.4 x16.u16",
+    "30t": "x16.s32",
+    "32x": "a16.16 b32.16",
+    "31i": "a8.8 x16.s32",
+    "31t": "a8.8 x16.s32",
+    "31c": "a8.8 x16.u32",
+    "35c": "a12.4 x16.u16",
+    "3rc": "a8.8 b32.16 x16.u16",
+    "45cc": "a12.4 c48.16 x16.u16",
+    "4rcc": "a8.8 b32.16 c48.16 x16.u16",
+    "51l": "a8.8",
+    "none": "",
+}
+"""Where the operands lie in the first four units: first bit.width; x is signed, unsigned or (h) signed and shifted up
+by 16 bits. For argument lists a is their length, b the first register of a range, c the proto."""
+
+A_SHIFT, A_MASK, B_SHIFT, B_MASK, C_SHIFT, C_MASK, X_LEFT, X_RIGHT, X_MASK = range(9)
+A_WIDE, B_WIDE, C_WIDE, LENGTH, FORM, MEANS, USES = range(9, 16)
+"""Columns of DECODE. a = word >> A_SHIFT & A_MASK (b, c alike); x = word << X_LEFT >> X_RIGHT & X_MASK, signed."""
+
+NO_REGISTER, REGISTERS, ARGUMENTS = range(3)
+"""Column USES of DECODE."""
+
+
+def _decoding(code: int) -> list[int]:
+    """Row of DECODE for an opcode."""
+    form = FORMATS[FORMAT[code]]
+    row = [0] * 9
+    for item in _BITS[form].split():
+        start, width = item[1:].split(".")
+        if item[0] == "x":
+            bits = int(width[1:])
+            row[X_LEFT] = 64 - int(start) - bits
+            row[X_RIGHT] = 64 - bits - (16 if width[0] == "h" else 0)
+            row[X_MASK] = {"s": -1, "h": -1 << 16, "u": (1 << bits) - 1}[width[0]]
+        else:
+            at = 2 * "abc".index(item[0])
+            row[at : at + 2] = int(start), (1 << int(width)) - 1
+    uses = ARGUMENTS if form in ("35c", "3rc", "45cc", "4rcc") else REGISTERS if row[A_MASK] else NO_REGISTER
+    wide = [int(WIDE[code]) >> i & 1 for i in range(3)]
+    # An unassigned opcode has length 0, which its reader must check.
+    return [*row, *wide, int(UNITS[code]), int(FORMAT[code]), int(MEANING[code]), uses]
+
+
+CONST_WIDE = OPCODES["const-wide"]
+
+DECODE = np.array([_decoding(code) for code in range(256)], np.int64)
+"""(256, 16) how to take an instruction apart without a branch."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from analyzer.dex import layout
 from analyzer.dex.callsites import read_call_sites, read_nested_values
 from analyzer.dex.header import Header, Problem, headers
-from analyzer.dex.layout import BASE, CLASSES, DEX_COLUMNS, END, EXTENT, TABLES
+from analyzer.dex.layout import BASE, CLASSES, DEX_COLUMNS, END, LIMITS, N_COUNTS, TABLES
 from analyzer.dex.opcodes import FIELD, HANDLE, METHOD, PROTO, SITE, STRING, TYPE
 from analyzer.dex.strings import StringTable
 from analyzer.dex.tables import Dex
@@ -85,6 +85,7 @@ class _Reader:
                 column = TABLES + 3 * kind
                 dex[d, BASE], dex[d, END] = header.base, header.end
                 dex[d, column : column + 3] = count, offset, row
+                dex[d, LIMITS + kind] = count if kind < CLASSES else np.iinfo(np.int64).max
                 if kind == STRING:
                     key = (header.base, offset, count)
                     if key in shared:
@@ -288,39 +289,40 @@ class _Reader:
         units = data.view(np.uint16)
         offsets, em_code, code_dex = self._code_items(columns)
         n = len(offsets)
-        counts, status = np.zeros((n, EXTENT + 4), np.int32), np.empty(n, np.uint8)
+        header, status = np.zeros((n, 4), np.int32), np.empty(n, np.uint8)
+        starts = np.zeros((n + 1, N_COUNTS), np.int64)
         longest = int((dex[:, END] - dex[:, BASE]).max(initial=0)) // 2 + 1
         marks, targets = np.zeros(longest, np.int32), np.empty(longest, np.int32)
         budget = np.array([2 * self.total, self.total, self.total], np.int64)
-        bad = self.k.count_code(data, units, dex, code_dex, offsets, counts, status, marks, targets, budget)
-        if bad:
+        if self.k.count_code(
+            *(data, units, dex, code_dex, offsets, header, status, starts, marks, targets, budget),
+        ):
             self._damaged_code(offsets, code_dex, status)
-        starts = np.zeros((n + 1, EXTENT), np.int64)
-        np.cumsum(counts[:, :EXTENT], axis=0, out=starts[1:])
-        insns, n_args, n_lit64, n_switch, n_payloads, n_tries, n_handlers = (int(total) for total in starts[-1])
-        op, pc, x = np.empty(insns, np.uint8), np.empty(insns, np.int32), np.empty(insns, np.int32)
-        a, b, c = (np.empty(insns, np.uint16) for _ in range(3))
-        arg_off, args, lit64 = np.empty(insns + 1, np.int64), np.empty(n_args, np.uint16), np.empty(n_lit64, np.int64)
+        n_insns, n_args, n_lit64, n_switch, n_payloads, n_tries, n_handlers = (int(total) for total in starts[-1])
+        op, pc, x = np.empty(n_insns, np.uint8), np.empty(n_insns, np.int32), np.empty(n_insns, np.int32)
+        a, b, c = (np.empty(n_insns, np.uint16) for _ in range(3))
+        arg_off, lit64 = np.empty(n_insns + 1, np.int64), np.empty(n_lit64, np.int64)
+        args = np.empty(n_args + 5, np.uint16)
         arg_off[-1] = n_args
         key, target = np.empty(n_switch, np.int32), np.empty(n_switch, np.int32)
         payload_off, payload = np.empty(n_payloads, np.int64), np.empty((n_payloads, 2), np.int32)
         self.k.fill_code(
-            *(data, units, dex, maps, code_dex, offsets, counts, status, starts, op, pc, a, b, c, x),
+            *(units, dex, maps, code_dex, offsets, header, status, starts, op, pc, a, b, c, x),
             *(arg_off, args, lit64, key, target, payload_off, payload),
         )
         ranges, handlers = np.empty((n_tries, 2), np.int32), np.empty((n_handlers, 2), np.int32)
         handler_off = np.empty(n_tries + 1, np.int64)
         handler_off[-1] = n_handlers
-        self.k.fill_tries(data, dex, maps, code_dex, offsets, counts, status, starts, ranges, handler_off, handlers)
+        self.k.fill_tries(data, dex, maps, code_dex, offsets, header, status, starts, ranges, handler_off, handlers)
         return {
             "em_code": em_code,
             "code_dex": code_dex,
             "code_off": offsets,
             "code_status": status,
-            "code_registers": counts[:, EXTENT].astype(np.uint16),
-            "code_ins": counts[:, EXTENT + 1].astype(np.uint16),
-            "code_outs": counts[:, EXTENT + 2].astype(np.uint16),
-            "code_units": counts[:, EXTENT + 3].copy(),
+            "code_registers": header[:, layout.FRAME].astype(np.uint16),
+            "code_ins": header[:, layout.INS].astype(np.uint16),
+            "code_outs": header[:, layout.OUTS].astype(np.uint16),
+            "code_units": header[:, layout.EXTENT].copy(),
             "insn_off": starts[:, layout.N_INSNS].copy(),
             "op": op,
             "pc": pc,
@@ -329,7 +331,7 @@ class _Reader:
             "c": c,
             "x": x,
             "arg_off": arg_off,
-            "args": args,
+            "args": args[:n_args],
             "lit64": lit64,
             "switch_key": key,
             "switch_target": target,
