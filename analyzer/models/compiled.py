@@ -1,6 +1,6 @@
 """The default rule files: YAML in `data/`, and one JSON compiled from them, valid while the YAML's hash is its own.
 
-`python -m analyzer.models.compiled` writes the JSON anew; a test fails when it is stale. A stale or missing one only
+`python -m analyzer.models` writes the JSON anew; a test fails when it is stale. A stale or missing one only
 costs time: the YAML is read then.
 """
 
@@ -15,7 +15,7 @@ from analyzer.models.pack import Pack
 
 DATA = Path(__file__).parent / "data"
 COMPILED = DATA / "compiled.json"
-FORMAT = "1"
+FORMAT = "2"
 
 
 def files() -> tuple[Path, ...]:
@@ -37,7 +37,8 @@ def from_yaml() -> Pack:
     """The default pack, straight from the YAML."""
     pack = Pack()
     for path in files():
-        pack.add(schema.read(path.read_text(encoding="utf-8"), f"analyzer/models/data/{path.relative_to(DATA).as_posix()}"))
+        name = f"analyzer/models/data/{path.relative_to(DATA).as_posix()}"
+        pack.add(schema.read(path.read_text(encoding="utf-8"), name))
     return pack
 
 
@@ -56,7 +57,3 @@ def write() -> None:
     """Compiles the YAML."""
     value = {"digest": digest(), **from_yaml().to_json()}
     COMPILED.write_text(json.dumps(value, separators=(",", ":"), sort_keys=False) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()

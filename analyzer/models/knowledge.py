@@ -37,13 +37,13 @@ class Knowledge:
     """Models, sources, sinks, shims, lifecycles and rules, found by class chain, method name and descriptor.
 
     A chain is a class and its supertypes, most specific first, as descriptors. The first class of it that has a
-    matching entry decides; a class pattern with '*' counts after plain names of the same class. All answers are
-    immutable and memoised; the order of results is the order of the files, later files first.
+    matching entry decides; entries whose class is a pattern with '*' count where no plain name of the chain has one.
+    All answers are immutable and memoised; the order of results is the order of the files, later files first.
     """
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
-        self._made: dict[tuple[str, str, str, str, bool], object] = {}
+        self._made: dict[tuple[str, str, str, str, bool, bool], object] = {}
         self._patterns: dict[str, list[str]] = {}
 
     @classmethod
@@ -193,17 +193,10 @@ class Knowledge:
                         raise WrongConfiguration(
                             f"{where}: expected one of {options} among the {side} of rule {name}, found {kind!r}"
                         )
-        conditions = set(self._pack.conditions)
-        for table, column in ((self._pack.sources, 4), (self._pack.parameters, 4), (self._pack.fields, 4), (self._pack.sinks, 5)):
-            for cls, names in table.items():
-                for method, rows in names.items():
-                    for row in rows:
-                        if row[column] is not None and row[column] not in conditions:
-                            options = ", ".join(sorted(conditions))
-                            raise WrongConfiguration(
-                                f"{text.class_name(cls)}.{method}: expected one of the conditions {options} "
-                                f"as 'when', found {row[column]!r}"
-                            )
+        for condition, where in sorted(self._pack.uses.items()):
+            if condition not in self._pack.conditions:
+                options = ", ".join(sorted(self._pack.conditions))
+                raise WrongConfiguration(f"{where}: expected one of the conditions {options}, found {condition!r}")
 
     def signatures(self, section: str) -> list[tuple[str, str, str]]:
         """(class, name key, shape) of every entry of 'models', 'sources', 'parameters', 'fields', 'sinks', 'shims'."""
@@ -228,39 +221,46 @@ class Knowledge:
         nothing: T,
     ) -> T:
         """What the first class of the chain with a matching entry says, built once."""
-        for position, cls in enumerate(chain):
-            key = (section, cls, name, descriptor, position == 0)
-            if key not in self._made:
-                rows = self._search(section, cls, name, descriptor)
-                if position:
-                    rows = [row for row in rows if row[1]]
-                self._made[key] = build(rows, f"{text.class_name(cls)}.{name}", descriptor) if rows else _MISSING
-            made = self._made[key]
-            if made is not _MISSING:
-                return cast(T, made)
+        for search in (self._named, self._by_pattern):
+            for position, cls in enumerate(chain):
+                key = (section, cls, name, descriptor, position == 0, search == self._named)
+                if key not in self._made:
+                    rows = search(section, cls, name, descriptor)
+                    if position:
+                        rows = [row for row in rows if row[1]]
+                    identity = f"{text.class_name(cls)}.{name}"
+                    self._made[key] = build(rows, identity, descriptor) if rows else _MISSING
+                made = self._made[key]
+                if made is not _MISSING:
+                    return cast(T, made)
         return nothing
 
-    def _search(self, section: str, cls: str, name: str, descriptor: str) -> list[Row]:
+    def _named(self, section: str, cls: str, name: str, descriptor: str) -> list[Row]:
         """Rows of the class's own entries; for models and shims the most specific key first."""
         table: Table = getattr(self._pack, section)
         found: list[tuple[int, Row]] = []
-        if section not in self._patterns:
-            self._patterns[section] = [c for c in table if "*" in c]
-        patterns = [c for c in self._patterns[section] if fnmatchcase(cls, c)]
-        for rank, owner in enumerate((cls, *patterns)):
-            for key, rows in table.get(owner, {}).items():
-                if key == name or key == ANY or (key[0] == "/" and re.fullmatch(key[1:-1], name)):
-                    weight = text.specificity(key, "") - 100 * bool(rank)
-                    found += [
-                        (weight + text.specificity("*", row[0]), row) for row in rows if text.matches(row[0], descriptor)
-                    ]
-        if section in ("models", "shims") or not found:
+        for key, rows in table.get(cls, {}).items():
+            if key in (name, ANY) or (key[0] == "/" and re.fullmatch(key[1:-1], name)):
+                fitting = (row for row in rows if text.matches(row[0], descriptor))
+                found += [(text.specificity(key, row[0]), row) for row in fitting]
+        if section in ("models", "shims"):
             found.sort(key=lambda pair: -pair[0])
         return [row for _, row in found]
 
+    def _by_pattern(self, section: str, cls: str, name: str, descriptor: str) -> list[Row]:
+        """Rows of entries whose class is a pattern; longer patterns first."""
+        if section not in self._patterns:
+            patterns = [c for c in getattr(self._pack, section) if "*" in c]
+            self._patterns[section] = sorted(patterns, key=lambda c: (-len(c), c))
+        found: list[Row] = []
+        for pattern in self._patterns[section]:
+            if fnmatchcase(cls, pattern):
+                found += self._named(section, pattern, name, descriptor)
+        return found
+
 
 def _model(rows: Sequence[Row], identity: str, descriptor: str) -> LibraryModel:
-    """One entry may serve methods of several shapes: flows of parameters and results that this one lacks are dropped."""
+    """One entry may serve methods of several shapes: flows of places that this one lacks are dropped."""
     whole = text.model(rows[0][2], identity)
     types, result = _shape(descriptor)
     flows = [f for flow in whole.flows for f in text.fitted_flow(flow, types, result)]

@@ -36,6 +36,8 @@ class Pack:
     rules: dict[str, Any] = field(default_factory=dict)
     groups: dict[str, list[str]] = field(default_factory=dict)
     conditions: dict[str, Any] = field(default_factory=dict)
+    uses: dict[str, str] = field(default_factory=dict)
+    """Condition -> 'file:line' that uses it."""
     singletons: dict[str, Any] = field(default_factory=dict)
     libraries: list[str] = field(default_factory=list)
     callbacks: dict[str, list[str]] = field(default_factory=dict)
@@ -51,7 +53,7 @@ class Pack:
                 target = mine.setdefault(cls, {})
                 for method, rows in names.items():
                     target[method] = rows + target.get(method, [])
-        for name in ("lifecycles", "rules", "groups", "conditions", "singletons", "callbacks", "constants"):
+        for name in ("lifecycles", "rules", "groups", "conditions", "uses", "singletons", "callbacks", "constants"):
             getattr(self, name).update(getattr(other, name))
         self.libraries += other.libraries
         self.entrypoints += other.entrypoints

@@ -118,12 +118,20 @@ def _places(value: Place) -> str:
     return value.text()
 
 
+def _when(entry: dict[str, Place], pack: Pack) -> str | None:
+    if "when" not in entry:
+        return None
+    place = entry["when"]
+    pack.uses[place.text("a condition")] = f"{place.file}:{place.line}"
+    return place.text()
+
+
 def _sources(section: Place, pack: Pack) -> None:
     def handle(place: Place, entry: dict[str, Place]) -> None:
         if "kind" not in entry:
             place.fail("a 'kind' in a source")
         kind = entry["kind"].text("a kind")
-        when = entry["when"].text("a condition") if "when" in entry else None
+        when = _when(entry, pack)
 
         def payload(value: Place) -> Row:
             return [kind, _places(value), when]
@@ -146,7 +154,7 @@ def _sinks(section: Place, pack: Pack) -> None:
         if "kind" not in entry:
             place.fail("a 'kind' in a sink ('none': these methods are no sinks)")
         kind = entry["kind"].text("a kind")
-        when = entry["when"].text("a condition") if "when" in entry else None
+        when = _when(entry, pack)
         reach = entry["reach"].boolean() if "reach" in entry else True
 
         def payload(value: Place) -> Row:
