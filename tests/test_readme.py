@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,3 +47,16 @@ def test_exit_codes_of_the_readme_are_those_of_the_program() -> None:
         exits.INTERNAL,
         exits.INTERRUPTED,
     }
+
+
+def test_the_report_shown_is_what_the_first_command_prints() -> None:
+    """The findings of it, and the labels of the rest, whose numbers differ from machine to machine."""
+    app = commands()[0].split()[-1]
+    whole = [sys.executable, "-m", "gdroid", "analyze", app]
+    printed = subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False).stdout
+    match = re.search(r"<!-- report:.*?-->\n```\n(.*?)```\n<!-- end", README, re.DOTALL)
+    assert match is not None
+    shown_findings, _, shown_rest = match[1].partition("\nanalysis ")
+    findings, _, rest = printed.partition("\nanalysis ")
+    assert shown_findings == findings
+    assert [line.split()[0] for line in shown_rest.splitlines()] == [line.split()[0] for line in rest.splitlines()]

@@ -30,6 +30,9 @@ INTERRUPTED = 130
 CLOSED_PIPE = 141
 """As a shell reports a process that a closed pipe ended."""
 
+_ROOT = Path(__file__).parent.parent.parent
+"""The folder that holds gdroid's packages."""
+
 _WORST_FIRST = (INTERRUPTED, FINDINGS, USAGE, INTERNAL, UNREADABLE, INCOMPLETE)
 """A crash in one app must not hide a leak in another."""
 
@@ -92,13 +95,14 @@ def _said(error: BaseException) -> tuple[int, str]:
 
 
 def _summary(error: BaseException) -> str:
-    """`KeyError: 3 (analyzer/lift.py:120)`"""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = ""
-    if frames:
-        last = frames[-1]
-        place = f" ({'/'.join(Path(last.filename).parts[-2:])}:{last.lineno})"
-    return f"{type(error).__name__}: {error}{place}"
+    """`KeyError: 3 (analyzer/lift.py:120)`: the first line of what it says, and our own statement that raised it."""
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    ours = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        file = Path(frame.filename)
+        if any(file.is_relative_to(_ROOT / package) for package in ("gdroid", "analyzer", "gpu")):
+            ours = f" ({file.relative_to(_ROOT)}:{frame.lineno})"
+    return f"{type(error).__name__}: {first}{ours}"
 
 
 def say(message: str) -> None:

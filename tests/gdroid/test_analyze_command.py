@@ -59,8 +59,8 @@ def test_exit_code_says_what_the_report_means(
         (WrongConfiguration("rules.yaml:3: expected a list"), 2, "rules.yaml:3"),
         (MemoryError(), 4, "out of memory"),
         (PermissionError(13, "Permission denied", "leak.apk"), 3, "leak.apk: Permission denied"),
-        (KeyError("x"), 5, "internal error, please report it: KeyError: 'x' (gdroid/fakes.py:"),
-        (RecursionError("deep"), 5, "RecursionError"),
+        (KeyError("x"), 5, "internal error, please report it: KeyError: 'x' (gdroid/cli/analyze.py:"),
+        (RecursionError("\ndeep\ndown"), 5, "RecursionError: deep ("),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )

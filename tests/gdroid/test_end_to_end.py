@@ -10,11 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 
 from gdroid.report.json import schema
-
-pytest.importorskip("gdroid.pipeline")  # until the pipeline lands
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
