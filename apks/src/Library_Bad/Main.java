@@ -24,6 +24,8 @@ public class Main extends Activity {
         OtherReceiverOk.run(imei);
         UnrelatedResultOk.run(imei);
         WriterBad.run(imei);
+        UnmodelledObjectBad.run(imei);
+        UnmodelledReceiverBad.run(imei);
     }
 }
 
@@ -93,6 +95,26 @@ class DescribedObjectBad {
         Box box = new Box();
         box.text = imei;
         Log.i("sample", describe(box));
+    }
+}
+
+/** The same with a library class so rare that it stays without a model. */
+class UnmodelledObjectBad {
+    static String describe(Box p) {
+        return new java.util.EventObject(p).toString();
+    }
+
+    static void run(String imei) {
+        Box box = new Box();
+        box.text = imei;
+        Log.i("sample", describe(box));
+    }
+}
+
+class UnmodelledReceiverBad {
+    static void run(String imei) {
+        android.text.Annotation pair = new android.text.Annotation(imei, "value");
+        Log.i("sample", pair.getKey());
     }
 }
 

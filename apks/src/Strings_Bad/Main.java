@@ -30,6 +30,8 @@ public class Main extends Activity {
         BuilderThroughCalleeBad.run(imei);
         ComparedOk.run(imei);
         MatcherBad.run(imei);
+        ToStringBad.run(imei);
+        ToStringOk.run(imei);
     }
 }
 
@@ -177,6 +179,37 @@ class ComparedOk {
     static void run(String imei) {
         String text = imei.startsWith("35") ? "known" : "unknown";
         Log.i("sample", text);
+    }
+}
+
+/** Appending an object calls its toString. */
+class ToStringBad {
+    private String text;
+
+    @Override
+    public String toString() {
+        return "text " + text;
+    }
+
+    static void run(String imei) {
+        ToStringBad object = new ToStringBad();
+        object.text = imei;
+        Log.i("sample", "<" + object + ">");
+    }
+}
+
+class ToStringOk {
+    private String text;
+
+    @Override
+    public String toString() {
+        return "hidden";
+    }
+
+    static void run(String imei) {
+        ToStringOk object = new ToStringOk();
+        object.text = imei;
+        Log.i("sample", String.valueOf(object));
     }
 }
 
