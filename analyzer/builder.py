@@ -172,6 +172,9 @@ class BodyBuilder:
         for op in ops:
             if self._ops[op][1] >= 0:
                 number[self._ops[op][1]] = len(number) - 1
+        used = {v for op in ops for v in (*self._ops[op][2:4], *self._uses(op))}
+        if not used <= number.keys():
+            raise ValueError(f"values {sorted(used - number.keys())} are used but not defined")
         constant = {number[v]: c for v, c in self._constant.items() if v in number}
         rows = []
         args = []
@@ -210,6 +213,13 @@ class BodyBuilder:
             constant=constant,
             value_reg=np.full(n_values, -1, np.int32),
         )
+
+    def _uses(self, op: int) -> list[int]:
+        """Values beside a and b that an operation cannot do without."""
+        kind = self._ops[op][0]
+        if kind == Op.APUT:
+            return [self._ops[op][4]]
+        return [] if kind == Op.PHI else self._args.get(op, [])
 
     def _begin(self) -> None:
         self._blocks.append([])

@@ -407,7 +407,8 @@ class Program:
     # ------------------------------------------------------------------- code
 
     @cached_property
-    def _table(self) -> lift.Table:
+    def table(self) -> lift.Table:
+        """Three-address rows of all code items, made when first asked for."""
         table = lift.table(self.dex, lift.call_prototypes(self.dex))
         for row, method in self._polymorphic.items():
             table.rows[row, lift.REF] = method
@@ -424,7 +425,7 @@ class Program:
             if code < 0:
                 raise ValueError(f"{self.signature(method)} has no code")
             try:
-                known = ssa.build(self._table.code(code), self._table, self._parameter_registers(method, code))
+                known = ssa.build(self.table.code(code), self.table, self._parameter_registers(method, code))
             except UnreadableInput as error:
                 raise UnreadableInput(f"{self.signature(method)}: {error}") from error
             self._bodies[method] = known
