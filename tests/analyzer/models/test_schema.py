@@ -64,7 +64,7 @@ def test_unknown_kinds_in_rules_and_unknown_conditions_are_errors(tmp_path: Path
     with pytest.raises(WrongConfiguration, match=r"mine.yaml:3: expected one of .* among the sources of rule r"):
         Knowledge.load([path])
     path.write_text("sinks:\n  - {class: a.B, kind: sms, when: raining, methods: {f: arg0}}\n")
-    with pytest.raises(WrongConfiguration, match=r"mine\.yaml:1: expected one of the conditions .*raining"):
+    with pytest.raises(WrongConfiguration, match=r"mine\.yaml:2: expected one of the conditions .*raining"):
         Knowledge.load([path])
 
 
