@@ -28,9 +28,9 @@ def analyze(
     Raises `UnreadableInput` when nothing of the file can be read, `WrongConfiguration` for a bad rule file or engine
     name, and `EngineUnavailable` when the engine that was asked for cannot run here.
     """
-    from gdroid import pipeline
+    from gdroid.pipeline import analyze as analyzed
 
-    return pipeline.analyze(Path(path), _options(engine, rules, limits, progress))
+    return analyzed(Path(path), _options(engine, rules, limits, progress))
 
 
 def load(
@@ -42,9 +42,9 @@ def load(
     progress: Progress | None = None,
 ) -> App:
     """Opens one app for questions about its program, call graph and facts; each is computed when it is asked for."""
-    from gdroid import app
+    from gdroid.app import load as loaded
 
-    return app.load(Path(path), _options(engine, rules, limits, progress))
+    return loaded(Path(path), _options(engine, rules, limits, progress))
 
 
 def _options(
