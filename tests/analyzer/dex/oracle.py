@@ -19,7 +19,7 @@ from analyzer.dex import Dex, opcodes, read
 ANDROGUARD_FAULTS = {
     "payload": "yields switch and array payloads as instructions; they are compared through the instruction that uses"
     " them",
-    "invoke-polymorphic": "get_operands takes no index and returns None; the fields of the instruction are read instead",
+    "invoke-polymorphic": "get_operands takes no index and returns None; the instruction's fields are read instead",
     "invoke-custom": "resolves the call site to None; the index is compared",
     "const-method-handle": "looks the handle up in the method table; the index is compared",
     "const-method-type": "resolves the proto to None; the index is compared",
@@ -192,7 +192,7 @@ class _Checker:
         row, end = col["insn_off"][code], col["insn_off"][code + 1]
         payloads, switches, arrays = {}, [], []
         pc = 0
-        for insn in theirs.get_bc().get_instructions():
+        for insn in self.walk(code, theirs):
             op = insn.get_op_value()
             if op >= 0x100:  # fault: payload
                 payloads[pc] = insn
@@ -207,7 +207,8 @@ class _Checker:
                     arrays.append((row, pc + insn.get_ref_off()))
                 row += 1
             pc += insn.get_length() // 2
-        self.equal(row, end, key)
+        if pc == theirs.get_insns_size():
+            self.equal(row, end, key)
         for row, pc, at in switches:
             first, rows = col["x"][row], col["b"][row] | col["c"][row] << 16
             got = (col["switch_key"][first : first + rows], col["switch_target"][first : first + rows])
@@ -224,6 +225,22 @@ class _Checker:
         self.tries(code, theirs, key, manager)
         self.lines(code, theirs, key, manager)
         self.done["instructions"] += col["insn_off"][code + 1] - col["insn_off"][code]
+
+    def walk(self, code: int, theirs: Any) -> Iterator[Any]:
+        """Androguard's instructions, up to where a known fault ends them."""
+        from androguard.core.dex import InvalidInstruction, LinearSweepAlgorithm
+
+        pc, body = 0, theirs.get_bc()
+        try:
+            for insn in LinearSweepAlgorithm.get_instructions(body.CM, body.size, body.insn, 0):
+                yield insn
+                pc += insn.get_length() // 2
+        except InvalidInstruction:  # fault: high byte 0xff, nop
+            rows = range(self.col["insn_off"][code], self.col["insn_off"][code + 1])
+            op = next((self.col["op"][i] for i in rows if self.col["pc"][i] == pc), None)
+            if op not in (0x00, 0xFF):
+                raise
+            self.done["given up by Androguard"] += 1
 
     def instruction(self, row: int, insn: Any, pc: int, where: Any, manager: Any) -> None:
         col = self.col
