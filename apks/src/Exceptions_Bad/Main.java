@@ -61,7 +61,7 @@ class FinallyBad {
         String text = "none";
         try {
             text = imei;
-            Integer.parseInt(imei);
+            Long.parseLong(imei);
         } finally {
             Log.i("sample", text);
         }
