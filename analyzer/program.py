@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from analyzer import lift, ssa
 from analyzer.dex import Dex
-from analyzer.ir import Body, CallKind
+from analyzer.ir import Body, CallKind, Op
 from gpu.errors import UnreadableInput
 
 ACC_STATIC = 0x8
@@ -367,7 +367,8 @@ class Program:
     def methods_with_code(self) -> Iterator[int]:
         """Ids of all dex methods that have a code item, ascending."""
         row = self._definition_row
-        yield from np.flatnonzero((row >= 0) & (self.dex.em_code[np.maximum(row, 0)] >= 0)).tolist()
+        defined = np.flatnonzero(row >= 0)
+        yield from defined[self.dex.em_code[row[defined]] >= 0].tolist()
 
     # -------------------------------------------------------------- synthetic
 
@@ -460,6 +461,8 @@ class Program:
     def scan(self, method: int) -> Scan:
         """Calls, allocations, static fields and class constants of a method; empty without (intact) code."""
         found = Scan([], [], [], [], [])
+        if method in self._synthetic:
+            return _scan_body(self._bodies[method]) if method in self._bodies else found
         code = self._code_of(method)
         if code < 0:
             return found
@@ -488,6 +491,16 @@ class Program:
 _KINDS: list[int] = lift.CALL_KIND.tolist()
 _SCANNED = lift.CALL_KIND >= 0
 _SCANNED[[0x1C, 0x22, *range(0x60, 0x6E)]] = True
+
+
+def _scan_body(body: Body) -> Scan:
+    def refs(op: Op) -> list[int]:
+        found: list[int] = body.ref[body.op == op].tolist()
+        return found
+
+    kinds: list[int] = body.c[body.op == Op.CALL].tolist()
+    calls = list(zip(kinds, refs(Op.CALL), strict=True))
+    return Scan(calls, refs(Op.NEW), refs(Op.SGET), refs(Op.SPUT), refs(Op.CLASS))
 
 
 def split_descriptor(descriptor: str) -> tuple[list[str], str]:

@@ -18,6 +18,7 @@ import numpy as np
 from analyzer import cfg, constants
 from analyzer.ir import I4, Body, Op
 from analyzer.lift import FILLED, MOVE, Code, Table
+from gpu.errors import UnreadableInput
 
 _PRUNING_ROUNDS = 8
 """Each round decides branches on constants that the round before exposed; more would be quadratic in hostile code."""
@@ -29,6 +30,9 @@ _NOP, _CONST, _APUT, _CALL, _CAUGHT = int(Op.NOP), int(Op.CONST), int(Op.APUT), 
 _DATA, _IF, _SWITCH, _GOTO, _PHI = int(Op.DATA), int(Op.IF), int(Op.SWITCH), int(Op.GOTO), int(Op.PHI)
 _NEW_ARRAY, _NODATA = int(Op.NEW_ARRAY), int(Op.NODATA)
 
+_LARGEST_STATE = 1 << 25
+"""Registers times blocks of one method: what its renaming holds at once. Real giants need a tenth of it."""
+
 _NO_CYCLE = np.zeros(1, np.bool_)
 
 _WIDTH = 8  # op, pc, dst, a, b, c, ref, throws
@@ -39,6 +43,8 @@ def build(code: Code, table: Table, parameters: Sequence[int]) -> Body:
     decided: dict[int, int] = {}
     for _ in range(_PRUNING_ROUNDS):
         graph = cfg.build(code, table, decided)
+        if code.n_registers * len(graph.bounds) > _LARGEST_STATE:
+            raise UnreadableInput(f"{code.n_registers} registers in {len(graph.bounds)} blocks are too many")
         renaming = _Renaming(code, table, graph, parameters)
         body = renaming.body()
         if not renaming.branches_on_constants:
@@ -58,6 +64,9 @@ class _Renaming:
         self.code = code
         self.table = table
         self.graph = graph
+        self.first_handler: dict[int, int] = {}  # block -> handler
+        for handler, (_, target) in enumerate(chain(*graph.ranges)):
+            self.first_handler.setdefault(target, handler)
         self.n_params = len(parameters)
         self.value_reg: list[int] = list(parameters)
         self.constant: dict[int, int] = {}
@@ -211,8 +220,7 @@ class _Renaming:
         thrown: dict[int, list[int]] = {}
         defined_at: dict[int, int] = {}
         last_throw = -1
-        if first < end and rows[first][0] == _CAUGHT:
-            self._caught(block, rows[first], state)
+        if first < end and rows[first][0] == _CAUGHT and self._caught(block, rows[first], state):
             if covered:
                 thrown[rows[first][2]] = []
                 defined_at[rows[first][2]] = first
@@ -277,13 +285,16 @@ class _Renaming:
         self.exits.append(state)
         self.block_off.append(len(out) // _WIDTH)
 
-    def _caught(self, block: int, row: list[int], state: list[int]) -> None:
-        """Emits the CAUGHT of a handler block (NODATA elsewhere)."""
-        handler = next((k for k, (_, target) in enumerate(chain(*self.graph.ranges)) if target == block), -1)
+    def _caught(self, block: int, row: list[int], state: list[int]) -> bool:
+        """Emits the CAUGHT of a block, if it is a handler."""
+        handler = self.first_handler.get(block)
+        if handler is None:
+            return False
         value = len(self.value_reg)
         self.value_reg.append(row[2])
         state[row[2]] = value
-        self.out += (_CAUGHT if handler >= 0 else _NODATA, row[1], value, -1, -1, -1, handler, 0)
+        self.out += (_CAUGHT, row[1], value, -1, -1, -1, handler, 0)
+        return True
 
     def _arithmetic(self, value: int, opcode: int, a: int, b: int, literal: int) -> None:
         """Notes what is known of the value of a DATA operation."""

@@ -56,7 +56,8 @@ def run(program: Program, argument: int, steps: int) -> list[tuple[int, int | No
     """(instruction, what it wrote) for each step of a concrete run."""
     dex = program.dex
     state = [0] * REGISTERS + [argument]
-    at, trace = 0, []
+    at = 0
+    trace: list[tuple[int, int | None]] = []
     for _ in range(steps):
         name = opcodes.NAMES[dex.op[at]]
         a, b, c, x = int(dex.a[at]), int(dex.b[at]), int(dex.c[at]), int(dex.x[at])

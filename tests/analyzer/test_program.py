@@ -92,6 +92,20 @@ def test_scan_lists_what_the_code_mentions() -> None:
     assert program.scan(program.method_find("LB;", "<init>", "()V")).calls == []
 
 
+def test_a_synthetic_method_is_scanned_too() -> None:
+    program = sample()
+    builder = BodyBuilder(0)
+    created = builder.new(program.type_id("LB;"))
+    builder.sput(program.field_id("LA;", "t", "LB;"), created)
+    builder.call(CallKind.DIRECT, program.method_id("LB;", "<init>", "()V"), [created], False)
+    method = program.add_method("Lenv/Main;", "run", "()V", 8, builder.build())
+    found = program.scan(method)
+    assert found.calls == [(CallKind.DIRECT, program.method_find("LB;", "<init>", "()V"))]
+    assert found.news == [program.type_find("LB;")]
+    assert found.writes == [program.field_find("LA;", "t", "LB;")]
+    assert found.reads == found.const_classes == []
+
+
 def test_what_is_static_is_known_from_the_definition_or_the_calls() -> None:
     program = sample()
     assert program.is_static(program.method_find("LA;", "m", "(I)I"))

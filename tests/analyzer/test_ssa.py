@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from analyzer import constants
 from analyzer.ir import Body, Op
@@ -63,6 +65,49 @@ def test_bodies_of_suite_apps_obey_the_laws(suites: Path, monkeypatch: pytest.Mo
             check_laws(program, method, monkeypatch)
             checked += 1
     assert checked > 1000
+
+
+RANDOM_LINES = st.lists(
+    st.one_of(
+        st.builds("const/4 v{} {}".format, st.integers(0, 3), st.integers(0, 3)),
+        st.builds("move v{} v{}".format, st.integers(0, 4), st.integers(0, 4)),
+        st.builds('const-string v{} "s"'.format, st.integers(0, 3)),
+        st.builds("invoke-static v{} LA;->use(I)I\n move-result v{}".format, st.integers(0, 4), st.integers(0, 3)),
+        st.builds("check-cast v{} LB;".format, st.integers(0, 4)),
+        st.builds("add-int v{} v{} v{}".format, st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)),
+        st.builds("aput v{} v{} v{}".format, st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)),
+        st.builds("if-eq v{} v{} :l{}".format, st.integers(0, 4), st.integers(0, 4), st.integers(0, 15)),
+        st.builds("packed-switch v{} 0=:l{} 1=:l{}".format, st.integers(0, 4), st.integers(0, 15), st.integers(0, 15)),
+        st.builds("goto :l{}".format, st.integers(0, 15)),
+        st.just("move-exception v0"),
+        st.just("throw v0"),
+    ),
+    min_size=2,
+    max_size=15,
+)
+
+
+@st.composite
+def random_code(draw: st.DrawFn) -> str:
+    """Code in which every register is defined, with branches and disjoint try ranges anywhere."""
+    lines = draw(RANDOM_LINES)
+    text = "\n".join(f"const/4 v{r} {r}" for r in range(4))
+    text += "".join(f"\n:l{k}\n{words}" for k, words in enumerate(lines))
+    text += "".join(f"\n:l{k}" for k in range(len(lines), 16)) + "\nreturn-void"
+    cuts = sorted(draw(st.lists(st.integers(0, len(lines)), max_size=4, unique=True)))
+    for begin, end in zip(cuts[::2], cuts[1::2], strict=False):
+        for kind in draw(st.sampled_from((["all"], ["LE;", "all"], ["LE;"]))):
+            text += f"\n.catch {kind} :l{begin} :l{end} :l{draw(st.integers(0, 15))}"
+    return text
+
+
+@settings(max_examples=400, deadline=None)
+@given(random_code())
+def test_bodies_of_random_code_obey_the_laws(text: str) -> None:
+    columns = Columns()
+    method = columns.add("LA;->m(I)V", 5, text)
+    with pytest.MonkeyPatch.context() as patch:
+        check_laws(columns.program(), method, patch)
 
 
 # ------------------------------------------------------------------ values
