@@ -35,6 +35,13 @@ class Own:
             known = self._cache[type_id] = self._fits(self._program.type_name(type_id).lstrip("["))
         return known
 
+    def is_certain(self, type_id: int) -> bool:
+        """True for synthetic classes and those of packages that the manifest names: no guess by obfuscated names."""
+        descriptor = self._program.type_name(type_id).lstrip("[")
+        return descriptor.startswith(SYNTHETIC) or (
+            descriptor.startswith(self._prefixes) and not self.is_known_library(descriptor)
+        )
+
     @property
     def prefixes(self) -> tuple[str, ...]:
         """Descriptor prefixes of the app's own packages, sorted."""

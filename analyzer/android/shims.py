@@ -2,8 +2,9 @@
 
 A call site whose library target has a `Shim` in the knowledge gets a static method of its own: its parameters are the
 receiver (if there is one) and the declared parameters, its steps are ordinary virtual calls on them, each of which may
-also not happen, so that nothing is cleared. Receivers that are called again later go to `$async`; `asynchronous` makes
-the method that the app's loop runs on those.
+also not happen, so that nothing is cleared. Receivers that are called again later go to `$async`; per library method,
+one method of the app's loop runs the same steps on those. In library classes a plain asynchronous step (no arguments,
+no result) runs there only: at the place that posts it, it would join unrelated code to large recursive components.
 
 What it returns: the shim's `result`; else, when the library method has a model, nothing (the model gives the result);
 else an unknown value of the return type.
@@ -14,6 +15,7 @@ from __future__ import annotations
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
 from analyzer.android.names import ASYNC, ENV, SHIM, dotted
+from analyzer.android.own import Own
 from analyzer.callgraph.graph import Site
 from analyzer.ir import CallKind
 from analyzer.models import Access, Knowledge, Shim, Step
@@ -25,12 +27,13 @@ _NESTED = 3
 class Shims:
     """Makes shims on demand and remembers which ones there are."""
 
-    def __init__(self, kit: Kit, knowledge: Knowledge) -> None:
-        self._kit, self._knowledge = kit, knowledge
+    def __init__(self, kit: Kit, knowledge: Knowledge, own: Own) -> None:
+        self._kit, self._knowledge, self._own = kit, knowledge, own
         self._depth: dict[int, int] = {}
         self._caller: dict[int, int] = {}
         self._found: dict[int, Shim | None] = {}
-        self._asynchronous: dict[str, tuple[Shim, int]] = {}  # signature -> shim, library method
+        self.later: dict[int, int] = {}
+        """Library method -> method that runs its shim's steps on objects of `$async`, for the app's loop."""
 
     def of(self, site: Site, library_method: int, n_args: int) -> int:
         """The shim of a call site for a library method, made now; -1 when it calls nothing back."""
@@ -38,11 +41,13 @@ class Shims:
         depth = self._depth.get(site[0], 0) + 1
         if shim is None or depth > _NESTED:
             return -1
-        method = self._make(site, library_method, n_args, shim)
+        caller = self._caller.get(site[0], site[0])
+        deferring = not self._own.is_certain(self._kit.program.method(caller).cls)
+        method = self._make(site, library_method, n_args, shim, deferring)
         self._depth[method] = depth
-        self._caller[method] = self._caller.get(site[0], site[0])
-        if shim.later:
-            self._asynchronous[self._kit.program.signature(library_method)] = (shim, library_method)
+        self._caller[method] = caller
+        if shim.later and library_method not in self.later and any(s.on in shim.later for s in shim.steps):
+            self.later[library_method] = self._later(shim, library_method)
         return method
 
     def caller(self, method: int) -> int:
@@ -62,15 +67,6 @@ class Shims:
                 found.append((source.argument, target.fields[-1]))
         return tuple(found)
 
-    def asynchronous(self) -> list[int]:
-        """One method per shim made so far that has later steps: they run on objects of `$async`."""
-        found = []
-        for name in sorted(self._asynchronous):
-            shim, library_method = self._asynchronous[name]
-            if any(s.on in shim.later for s in shim.steps):
-                found.append(self._later(shim, library_method))
-        return found
-
     def _shim(self, library_method: int) -> Shim | None:
         if library_method not in self._found:
             p = self._kit.program
@@ -85,7 +81,7 @@ class Shims:
         chain = self._kit.hierarchy.class_chain(ref.cls)
         return self._knowledge.model(chain, ref.name, p.descriptor(library_method)) is not None
 
-    def _make(self, site: Site, library_method: int, n_args: int, shim: Shim) -> int:
+    def _make(self, site: Site, library_method: int, n_args: int, shim: Shim, deferring: bool) -> int:
         p = self._kit.program
         ref = p.method(library_method)
         static = n_args == len(ref.params)
@@ -100,7 +96,8 @@ class Shims:
             if value is not None:
                 code.sput(self._kit.static(ASYNC), value)
         for step in shim.steps:
-            places.run(step)
+            if not (deferring and step.on in shim.later and not step.args and step.to is None):
+                places.run(step)
         returns = p.type_name(ref.ret) != "V"
         if any(f.target.base == "ret" and f.target.fields for f in shim.flows):
             names["ret"] = code.unknown(ref.ret)

@@ -73,10 +73,10 @@ class _Build:
         quick = self._quick(open_classes)
         self.made = frozenset(quick.made)
         kit = self.kit = Kit(self.program, self.hierarchy, quick.instantiated)
-        self.shims, self.lambdas = Shims(kit, self.knowledge), Lambdas(kit)
+        self.shims, self.lambdas = Shims(kit, self.knowledge, self.own), Lambdas(kit)
         environments = self._environments(open_classes)
         hooks = Hooks(
-            shim=self.shims.of,
+            shim=self._shim,
             dynamic=self.lambdas.factory,
             kept=Escapes(self.program, self.hierarchy, self.knowledge).kept,
             stored=self.shims.stored,
@@ -89,8 +89,8 @@ class _Build:
         for cls in sorted(self.entered):
             vta.touch(cls)
         self._settle()
-        later = self.shims.asynchronous()
-        environments += [self.object_environments[cls] for cls in sorted(self.object_environments)] + later
+        environments += [self.object_environments[cls] for cls in sorted(self.object_environments)]
+        environments += [self.shims.later[m] for m in sorted(self.shims.later)]
         own_callbacks, library_callbacks = self._callback_arms()
         environments += [app.callbacks_of_class(kit, cls, ms) for cls, ms in library_callbacks.items()]
         root = app.root(kit, sorted(vta.result.initialisers), environments, own_callbacks)
@@ -193,6 +193,13 @@ class _Build:
             ),
         )
 
+    def _shim(self, site: Site, library_method: int, n_args: int) -> int:
+        shim = self.shims.of(site, library_method, n_args)
+        later = self.shims.later.get(library_method)
+        if later is not None:
+            self.vta.add(later)
+        return shim
+
     def _escaped(self, cls: int) -> tuple[tuple[int, bool], ...]:
         """What starts to run when an object of the class is handed to the framework."""
         kind = components.lifecycle_of(self.program, self.hierarchy, self.object_kinds, cls)
@@ -257,7 +264,7 @@ class _Build:
     def _is_over(self, site: Site, targets: dict[int, None]) -> bool:
         most = self.limits.targets_per_call
         caller = self.program.method(self.shims.caller(site[0])).cls
-        return len(targets) > most and not self.own.is_own(caller)
+        return len(targets) > most and not self.own.is_certain(caller)
 
     def _graph(self, root: int, environments: tuple[int, ...]) -> CallGraph:
         result = self.vta.result
