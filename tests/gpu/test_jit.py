@@ -1,0 +1,189 @@
+"""Numba's set-up: no stale kernel, no crash on a damaged cache, no need for a writable home."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+KERNEL = """
+from gpu.constants import FACTOR, helper
+from gpu.jit import kernel
+
+
+@kernel("int64(int64)")
+def times(x):
+    return helper(x) * FACTOR
+"""
+
+CONSTANTS = """
+from gpu.jit import kernel
+
+FACTOR = {factor}
+
+
+@kernel("int64(int64)", helper=True)
+def helper(x):
+    return x + {offset}
+"""
+
+NOTICE = "gdroid: compiling kernels"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A package `gpu` with the real jit module and two small files of kernels, and a home."""
+    (tmp_path / "gpu").mkdir()
+    for name in ("__init__.py", "jit.py", "errors.py"):
+        shutil.copy(ROOT / "gpu" / name, tmp_path / "gpu" / name)
+    (tmp_path / "gpu" / "product.py").write_text(KERNEL)
+    write_constants(tmp_path, factor=10, offset=0)
+    (tmp_path / "home").mkdir()
+    return tmp_path
+
+
+def write_constants(project: Path, factor: int, offset: int) -> None:
+    (project / "gpu" / "constants.py").write_text(CONSTANTS.format(factor=factor, offset=offset))
+
+
+def run(project: Path, **environment: str) -> tuple[str, str]:
+    """(answer, standard error) of times(2) in a new process."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
+    env |= {"HOME": str(project / "home"), "TMPDIR": str(project / "tmp"), "PYTHONPATH": str(project), **environment}
+    (project / "tmp").mkdir(exist_ok=True)
+    code = "from gpu.product import times; print(times(2))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, cwd=project, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+def caches(project: Path) -> list[Path]:
+    return sorted((project / "home" / ".cache" / "gdroid").glob("numba-*"))
+
+
+def test_kernels_are_compiled_once_and_that_is_said(project: Path) -> None:
+    answer, errors = run(project)
+    assert answer == "20"
+    assert errors.count(NOTICE) == 1
+    assert errors.strip().endswith("once ...")
+    answer, errors = run(project)
+    assert answer == "20"
+    assert errors == ""
+    assert len(caches(project)) == 1
+
+
+def test_an_edited_helper_or_constant_of_another_file_gives_no_stale_answer(project: Path) -> None:
+    """Numba's own key does not see either."""
+    assert run(project)[0] == "20"
+    write_constants(project, factor=100, offset=0)
+    assert run(project)[0] == "200"
+    write_constants(project, factor=100, offset=5)
+    assert run(project)[0] == "700"
+    write_constants(project, factor=10, offset=0)
+    answer, errors = run(project)
+    assert (answer, errors) == ("20", ""), "the first cache is still good"
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_truncated_cache_file_is_replaced(project: Path, suffix: str) -> None:
+    run(project)
+    files = list(caches(project)[0].rglob(f"*{suffix}"))
+    assert files
+    for file, keep in zip(files, (0, 200, 10), strict=False):
+        file.write_bytes(file.read_bytes()[:keep])
+    answer, errors = run(project)
+    assert answer == "20"
+    assert errors.count(NOTICE) == 1
+    assert run(project) == ("20", "")
+
+
+def test_without_a_writable_home_a_temporary_folder_serves(project: Path) -> None:
+    (project / "file").write_text("")
+    for home in ("/proc/nowhere", str(project / "file" / "home")):
+        answer, errors = run(project, HOME=home)
+        assert answer == "20"
+        assert "Traceback" not in errors
+    assert run(project, HOME="/proc/nowhere") == ("20", "")
+    assert list((project / "tmp").glob("gdroid-*/numba-*"))
+
+
+def test_where_no_folder_is_usable_kernels_run_and_it_is_said(project: Path) -> None:
+    """tempfile finds some folder nearly anywhere, so the last resort needs a push."""
+    jit = project / "gpu" / "jit.py"
+    push = "def _usable(folder: Path) -> bool:"
+    text = jit.read_text()
+    assert push in text
+    jit.write_text(text.replace(push, f"{push}\n    return False\n\n\ndef _unused(folder: Path) -> bool:"))
+    for _ in range(2):
+        answer, errors = run(project)
+        assert answer == "20"
+        assert "again in every run" in errors
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
+def test_a_folder_that_others_can_write_is_not_trusted(project: Path) -> None:
+    parent = project / "home" / ".cache" / "gdroid"
+    parent.mkdir(parents=True)
+    parent.chmod(0o777)
+    assert run(project)[0] == "20"
+    assert caches(project) == []
+
+
+def test_xdg_cache_home_is_honoured(project: Path) -> None:
+    run(project, XDG_CACHE_HOME=str(project / "xdg"))
+    assert list((project / "xdg" / "gdroid").glob("numba-*"))
+
+
+def test_a_wrong_kernel_is_an_error_and_wipes_nothing(project: Path) -> None:
+    run(project)
+    kept = caches(project)
+    (project / "broken.py").write_text(
+        "from gpu.jit import kernel\n@kernel('int64(int64)')\ndef f(x):\n    return x.nothing\n"
+    )
+    env = os.environ | {"HOME": str(project / "home"), "PYTHONPATH": str(project)}
+    env.pop("XDG_CACHE_HOME", None)
+    command = [sys.executable, "-c", "import broken"]
+    done = subprocess.run(command, env=env, cwd=project, capture_output=True, text=True, check=False)
+    assert "TypingError" in done.stderr
+    assert caches(project) == kept
+    assert run(project) == ("20", "")
+
+
+def test_caches_of_other_versions_are_removed_after_a_while(project: Path) -> None:
+    old, recent = (project / "home" / ".cache" / "gdroid" / f"numba-{name}" for name in ("old", "recent"))
+    for folder in (old, recent):
+        folder.mkdir(parents=True)
+    folder.parent.chmod(0o700)
+    os.utime(old, (0, 0))
+    run(project)
+    assert not old.exists()
+    assert recent.exists()
+
+
+def test_import_of_the_reader_does_not_import_numba() -> None:
+    code = "import sys, analyzer.dex, gpu.jit; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_every_kernel_file_is_in_the_key() -> None:
+    """A module that makes kernels, and what it takes from this project, must be a kernel source."""
+    from gpu.jit import kernel_sources
+
+    sources = set(kernel_sources())
+    makers = [
+        path
+        for package in ("gpu", "analyzer", "gdroid")
+        for path in (ROOT / package).rglob("*.py")
+        if "gpu.jit import" in path.read_text() and "@kernel(" in path.read_text()
+    ]
+    assert makers
+    assert set(makers) <= sources
