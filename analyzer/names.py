@@ -1,127 +1,81 @@
-"""Tokens, slots and sites in words, for reports and for `gdroid facts`."""
+"""Records of a program: what names things, and what defines them."""
 
 from __future__ import annotations
 
-from analyzer.libcalls import LibraryCalls
-from analyzer.program import Program
-from analyzer.tokens import (
-    BEYOND,
-    BY_TYPE,
-    CELL,
-    DEEP,
-    FORMAL,
-    LIBRARY_BY_TYPE,
-    OBJECT,
-    PSEUDO,
-    RANGE,
-    RETURN,
-    SINK,
-    STATIC,
-    TAINT,
-    THROWN,
-    UNKNOWN,
-    Fields,
-    Key,
-    Sites,
-    root_field,
-)
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 
-def java_name(descriptor: str) -> str:
-    """`Ljava/util/List;` -> `java.util.List`; arrays and primitives too."""
-    dims = len(descriptor) - len(descriptor.lstrip("["))
-    base = descriptor[dims:]
-    primitives = {"I": "int", "J": "long", "Z": "boolean", "B": "byte", "S": "short", "C": "char", "F": "float", "D": "double", "V": "void"}
-    name = base[1:-1].replace("/", ".") if base.startswith("L") else primitives.get(base, base)
-    return name + "[]" * dims
+@dataclass(frozen=True, slots=True)
+class MethodRef:
+    """What names a method."""
+
+    cls: int  # type id
+    name: str
+    params: tuple[int, ...]  # type ids, without the receiver
+    ret: int  # type id
 
 
-def simple_name(descriptor: str) -> str:
-    """Class name without its package."""
-    return java_name(descriptor).rsplit(".", 1)[-1]
+@dataclass(frozen=True, slots=True)
+class FieldRef:
+    """What names a field."""
+
+    cls: int  # type id
+    name: str
+    type: int  # type id
 
 
-class Names:
-    """Words for keys."""
+@dataclass(frozen=True, slots=True)
+class ClassDef:
+    """A class that the app (or synthetic code) defines."""
 
-    def __init__(self, program: Program, fields: Fields, sites: Sites, library: LibraryCalls) -> None:
-        self.program, self.fields, self.sites, self.library = program, fields, sites, library
+    type: int
+    super: int  # type id, -1 none
+    interfaces: tuple[int, ...]
+    access: int
+    source_file: str | None
+    dex: int  # index of its dex file, -1 synthetic
+    methods: tuple[int, ...]
+    fields: tuple[tuple[int, int], ...]  # (field id, access)
+    static_values: Mapping[int, tuple[int, int]]  # field id -> (dex VALUE_* kind, number or global id)
 
-    def type(self, type_id: int) -> str:
-        """Simple class name of a type id."""
-        return simple_name(self.program.type_name(type_id)) if type_id >= 0 else "?"
 
-    def root(self, method: int, root: int) -> str:
-        """Name of a root: `this`, `p1`, `C.f`."""
-        f = root_field(root)
-        if f >= 0:
-            ref = self.program.field(f)
-            return f"{self.type(ref.cls)}.{ref.name}"
-        return "this" if root == 0 and not self.program.is_static(method) else f"p{root}"
+@dataclass(frozen=True, slots=True)
+class MethodDef:
+    """A method that the app (or synthetic code) defines."""
 
-    def path(self, name: str, path: tuple[int, ...]) -> str:
-        """An access path: `p0.f.g`, `p1[3]`."""
-        for f in path:
-            field = self.fields.name(f)
-            if field.startswith("#"):
-                name += "[*]" if field == "#any" else f"[{field[1:]}]"
-            else:
-                name += f".{field}"
-        return name
+    method: int
+    cls: int  # type id
+    access: int
+    code: int  # code index, -1: abstract, native or synthetic
+    direct: bool
 
-    def place(self, site: int) -> str:
-        """`Class.method@pc` of a site."""
-        s = self.sites[site]
-        if s.method < 0:
-            return "app-wide"
-        ref = self.program.method(s.method)
-        return f"{self.type(ref.cls)}.{ref.name}@{max(s.pc, 0):x}"
 
-    def token(self, method: int, key: Key) -> str:
-        """A token in words."""
-        kind = key[0]
-        if kind == OBJECT:
-            s = self.sites[key[1]]
-            where = f" (via {self.place(key[2])})" if key[2] >= 0 else ""
-            if s.kind == "string":
-                return repr(self.program.string(s.text))
-            if s.kind == "class":
-                return f"{self.type(s.text)}.class"
-            word = {"new": "new ", "library": "library ", "exception": "exception "}.get(s.kind, "")
-            return f"{word}{self.type(s.type)} {self.place(key[1])}{where}"
-        if kind == FORMAL:
-            return "in:" + self.path(self.root(method, key[1]), key[2])
-        if kind == DEEP:
-            return "in:" + self.root(method, key[1]) + ".…"
-        if kind == TAINT:
-            source = self.library.sources[key[1]]
-            return f"«{source.kind} from {self.place(key[2])}»"
-        if kind == BY_TYPE:
-            return f"some {self.type(key[1])}"
-        if kind == LIBRARY_BY_TYPE:
-            return f"some library {self.type(key[1])}"
-        if kind == BEYOND:
-            return "beyond " + (self.place(key[1]) if key[1] >= 0 else "a library result")
-        return "some object" if kind == UNKNOWN else str(key)
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a method mentions, in the order of its instructions, read without building its body."""
 
-    def slot(self, method: int, key: Key | int) -> str:
-        """A slot in words."""
-        if isinstance(key, int):
-            return f"%{key}"
-        kind = key[0]
-        if kind == RETURN:
-            return "return"
-        if kind == THROWN:
-            return "thrown"
-        if kind == RANGE:
-            return f"thrown in try {key[1]}"
-        if kind in (STATIC, PSEUDO):
-            ref = self.program.field(key[1])
-            return f"{self.type(ref.cls)}.{ref.name}"
-        if kind == SINK:
-            sink = self.library.sinks[key[1]]
-            where = self.place(key[2]) if key[2] >= 0 else "somewhere"
-            return f"sink {sink.kind} {where}"
-        if kind == CELL:
-            return self.path(f"({self.token(method, key[1])})", (key[2],))
-        return str(key)
+    calls: list[tuple[int, int]]  # (CallKind, method id; call site id for CUSTOM)
+    news: list[int]  # type ids of new-instance
+    reads: list[int]  # field ids of static reads
+    writes: list[int]  # field ids of static writes
+    const_classes: list[int]  # type ids
+
+
+def split_descriptor(descriptor: str) -> tuple[list[str], str]:
+    """Parameter and return descriptors of a method descriptor such as `([ILa/B;)V`."""
+    inside, _, ret = descriptor.removeprefix("(").partition(")")
+    if not descriptor.startswith("(") or not ret:
+        raise ValueError(f"{descriptor!r} is no method descriptor")
+    params = []
+    at = 0
+    while at < len(inside):
+        end = at
+        while end < len(inside) and inside[end] == "[":
+            end += 1
+        end = inside.find(";", end) + 1 if inside[end : end + 1] == "L" else end + 1
+        if end <= at or end > len(inside):
+            raise ValueError(f"{descriptor!r} is no method descriptor")
+        params.append(inside[at:end])
+        at = end
+    return params, ret

@@ -6,7 +6,7 @@ reused or reordered, so an id can be kept anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,67 +16,14 @@ from numpy.typing import NDArray
 from analyzer import lift, ssa
 from analyzer.dex import Dex
 from analyzer.ir import Body, CallKind, Op
+from analyzer.names import ClassDef, FieldRef, MethodDef, MethodRef, Scan, split_descriptor
 from gpu.errors import UnreadableInput
+
+__all__ = ["ClassDef", "FieldRef", "MethodDef", "MethodRef", "Program", "Scan", "split_descriptor"]
 
 ACC_STATIC = 0x8
 ACC_INTERFACE = 0x200
 ACC_ABSTRACT = 0x400
-
-
-@dataclass(frozen=True, slots=True)
-class MethodRef:
-    """What names a method."""
-
-    cls: int  # type id
-    name: str
-    params: tuple[int, ...]  # type ids, without the receiver
-    ret: int  # type id
-
-
-@dataclass(frozen=True, slots=True)
-class FieldRef:
-    """What names a field."""
-
-    cls: int  # type id
-    name: str
-    type: int  # type id
-
-
-@dataclass(frozen=True, slots=True)
-class ClassDef:
-    """A class that the app (or synthetic code) defines."""
-
-    type: int
-    super: int  # type id, -1 none
-    interfaces: tuple[int, ...]
-    access: int
-    source_file: str | None
-    dex: int  # index of its dex file, -1 synthetic
-    methods: tuple[int, ...]
-    fields: tuple[tuple[int, int], ...]  # (field id, access)
-    static_values: Mapping[int, tuple[int, int]]  # field id -> (dex VALUE_* kind, number or global id)
-
-
-@dataclass(frozen=True, slots=True)
-class MethodDef:
-    """A method that the app (or synthetic code) defines."""
-
-    method: int
-    cls: int  # type id
-    access: int
-    code: int  # code index, -1: abstract, native or synthetic
-    direct: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """What a method mentions, in the order of its instructions, read without building its body."""
-
-    calls: list[tuple[int, int]]  # (CallKind, method id; call site id for CUSTOM)
-    news: list[int]  # type ids of new-instance
-    reads: list[int]  # field ids of static reads
-    writes: list[int]  # field ids of static writes
-    const_classes: list[int]  # type ids
 
 
 @dataclass(slots=True)
@@ -501,25 +448,6 @@ def _scan_body(body: Body) -> Scan:
     kinds: list[int] = body.c[body.op == Op.CALL].tolist()
     calls = list(zip(kinds, refs(Op.CALL), strict=True))
     return Scan(calls, refs(Op.NEW), refs(Op.SGET), refs(Op.SPUT), refs(Op.CLASS))
-
-
-def split_descriptor(descriptor: str) -> tuple[list[str], str]:
-    """Parameter and return descriptors of a method descriptor such as `([ILa/B;)V`."""
-    inside, _, ret = descriptor.removeprefix("(").partition(")")
-    if not descriptor.startswith("(") or not ret:
-        raise ValueError(f"{descriptor!r} is no method descriptor")
-    params = []
-    at = 0
-    while at < len(inside):
-        end = at
-        while end < len(inside) and inside[end] == "[":
-            end += 1
-        end = inside.find(";", end) + 1 if inside[end : end + 1] == "L" else end + 1
-        if end <= at or end > len(inside):
-            raise ValueError(f"{descriptor!r} is no method descriptor")
-        params.append(inside[at:end])
-        at = end
-    return params, ret
 
 
 def _group(owner: NDArray[np.int32], n_owners: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -10,12 +10,13 @@ A value that is undefined (-1) on some path keeps its phi, so that definitions d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Sequence, Sized
 from itertools import accumulate, chain
 
 import numpy as np
 
-from analyzer import cfg, constants
+from analyzer import cfg, constants, liveness
+from analyzer import phis as phis_of
 from analyzer.ir import I4, Body, Op
 from analyzer.lift import FILLED, MOVE, Code, Table
 from gpu.errors import UnreadableInput
@@ -99,7 +100,7 @@ class _Renaming:
         graph = self.graph
         normal, exceptional = graph.predecessors()
         joins = any(exceptional) or any(len(p) > 1 for p in normal)
-        live, several = self._liveness() if joins else ([], 0)
+        live, several = liveness.solve(self.code, graph, self.value_reg) if joins else ([], 0)
         pending: list[tuple[int, int, int]] = []
         for block in range(len(graph.bounds)):
             before, thrower = normal[block], exceptional[block]
@@ -156,60 +157,6 @@ class _Renaming:
         """Values that the register may have where an operation of the block throws."""
         values = self.thrown[block].get(register)
         return (self.exits[block][register],) if values is None else values
-
-    def _liveness(self) -> tuple[list[int], int]:
-        """Registers live at the head of each block (bit sets), and registers with more than one definition."""
-        graph, rows = self.graph, self.code.rows
-        args, args_start = self.code.args, self.code.args_start
-        once = several = 0
-        for register in self.value_reg:
-            once |= 1 << register
-        used: list[int] = []
-        kept: list[int] = []  # registers that the block does not define
-        kept_throwing: list[int] = []  # registers not defined before the first throw
-        for block, (first, end) in enumerate(graph.bounds):
-            use = defined = 0
-            until_throw = -1
-            for op, _, dst, a, b, c, _, throws in rows[first:end]:
-                if op == _NOP:
-                    continue
-                if throws and until_throw < 0:
-                    until_throw = ~defined
-                if op in (_CALL, FILLED):
-                    for register in args[a - args_start : b - args_start]:
-                        if register >= 0 and not defined >> register & 1:
-                            use |= 1 << register
-                else:
-                    if a >= 0 and not defined >> a & 1:
-                        use |= 1 << a
-                    if b >= 0 and not defined >> b & 1:
-                        use |= 1 << b
-                    if op == _APUT and not defined >> c & 1:
-                        use |= 1 << c
-                if dst >= 0:
-                    bit = 1 << dst
-                    several |= once & bit
-                    once |= bit
-                    defined |= bit
-            used.append(use)
-            kept.append(~defined)
-            kept_throwing.append(until_throw if graph.handlers[block] else 0)
-        live = used.copy()
-        changed = True
-        while changed:
-            changed = False
-            for block in range(len(live) - 1, -1, -1):
-                out = 0
-                for target in graph.successors[block]:
-                    out |= live[target]
-                caught = 0
-                for target in graph.handlers[block]:
-                    caught |= live[target]
-                now = used[block] | out & kept[block] | caught & kept_throwing[block]
-                if now != live[block]:
-                    live[block] = now
-                    changed = True
-        return live, several | live[0]  # live at the entry: a parameter, or undefined on some path
 
     def _rename(self, block: int, state: list[int], new_phis: list[int]) -> None:
         """Emits the operations of one block; `state` (register -> value) becomes the one at its end."""
@@ -388,11 +335,11 @@ class _Renaming:
     def _settle_phis(self) -> None:
         """Replaces trivial phis by what they stand for, drops dead ones, and renumbers where any went."""
         out, phis = self.out, self.phis
-        replaced = _trivial(phis)
+        replaced = phis_of.trivial(phis)
         used = {*out[3::_WIDTH], *out[4::_WIDTH], *chain(*(values for _, values in self.arguments))}
         used.update(out[op * _WIDTH + 5] for op in self.stores)
         incoming = {p: {replaced.get(v, v) for v in vs} - {p} for p, vs in phis.items() if p not in replaced}
-        live = _reached({replaced.get(v, v) for v in used}, incoming)
+        live = phis_of.reached({replaced.get(v, v) for v in used}, incoming)
         if len(live) < len(phis):
             number = [-1] * (len(self.value_reg) + 1)  # the last for an absent operand (-1)
             alive = [v for v in range(len(self.value_reg)) if v not in phis or v in live]
@@ -444,51 +391,3 @@ def offsets(lists: Sequence[Sized]) -> I4:
 def _flat(lists: Sequence[list[int]]) -> tuple[list[int], list[int]]:
     """CSR offsets and items of lists laid end to end."""
     return [*accumulate(map(len, lists), initial=0)], [*chain(*lists)]
-
-
-def _trivial(phis: Mapping[int, set[int]]) -> dict[int, int]:
-    """Phis that have one other value come in -> that value (itself not trivial)."""
-    replaced: dict[int, int] = {}
-
-    def find(value: int) -> int:
-        root = value
-        while root in replaced:
-            root = replaced[root]
-        while value != root:
-            replaced[value], value = root, replaced[value]
-        return root
-
-    users: dict[int, list[int]] = {}
-    for phi, values in phis.items():
-        for value in values:
-            if value in phis:
-                users.setdefault(value, []).append(phi)
-    work = list(phis)
-    work.reverse()
-    while work:
-        phi = work.pop()
-        if phi in replaced:
-            continue
-        incoming = {find(value) for value in phis[phi]}
-        incoming.discard(phi)
-        if len(incoming) > 1:
-            continue
-        only = incoming.pop() if incoming else -1
-        replaced[phi] = only
-        waiting = users.pop(phi, [])
-        if only in phis:
-            users.setdefault(only, []).extend(waiting)
-        work.extend(waiting)
-    return {phi: find(phi) for phi in replaced}
-
-
-def _reached(used: Iterable[int], incoming: Mapping[int, Iterable[int]]) -> set[int]:
-    """Phis that an operation uses, directly or through other phis."""
-    work = [value for value in used if value in incoming]
-    found = set(work)
-    while work:
-        for value in incoming[work.pop()]:
-            if value in incoming and value not in found:
-                found.add(value)
-                work.append(value)
-    return found

@@ -67,45 +67,48 @@ def test_bodies_of_suite_apps_obey_the_laws(suites: Path, monkeypatch: pytest.Mo
     assert checked > 1000
 
 
-RANDOM_LINES = st.lists(
-    st.one_of(
-        st.builds("const/4 v{} {}".format, st.integers(0, 3), st.integers(0, 3)),
-        st.builds("move v{} v{}".format, st.integers(0, 4), st.integers(0, 4)),
-        st.builds('const-string v{} "s"'.format, st.integers(0, 3)),
-        st.builds("invoke-static v{} LA;->use(I)I\n move-result v{}".format, st.integers(0, 4), st.integers(0, 3)),
-        st.builds("check-cast v{} LB;".format, st.integers(0, 4)),
-        st.builds("add-int v{} v{} v{}".format, st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)),
-        st.builds("aput v{} v{} v{}".format, st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)),
-        st.builds("if-eq v{} v{} :l{}".format, st.integers(0, 4), st.integers(0, 4), st.integers(0, 15)),
-        st.builds("packed-switch v{} 0=:l{} 1=:l{}".format, st.integers(0, 4), st.integers(0, 15), st.integers(0, 15)),
-        st.builds("goto :l{}".format, st.integers(0, 15)),
-        st.just("move-exception v0"),
-        st.just("throw v0"),
-    ),
-    min_size=2,
-    max_size=15,
+REGISTER = st.integers(0, 2)
+TARGET = st.integers(0, 11)
+DEFINITION = st.one_of(
+    st.builds("const/4 v{} {}".format, REGISTER, st.integers(0, 3)),
+    st.builds("move v{} v{}".format, REGISTER, REGISTER),
+    st.builds("add-int v{} v{} p0".format, REGISTER, REGISTER),
+)
+THROWING = st.one_of(
+    st.builds('const-string v{} "s"'.format, REGISTER),
+    st.builds("invoke-static v{} LA;->use(I)I\n move-result v{}".format, REGISTER, REGISTER),
+    st.builds("check-cast v{} LB;".format, REGISTER),
+    st.builds("aput v{} v{} v{}".format, REGISTER, REGISTER, REGISTER),
+    st.just("invoke-static LA;->none()V"),
+)
+JUMP = st.one_of(
+    st.builds("if-eq v{} p0 :l{}".format, REGISTER, TARGET),
+    st.builds("packed-switch p0 0=:l{} 1=:l{}".format, TARGET, TARGET),
+    st.builds("goto :l{}".format, TARGET),
+    st.sampled_from(("move-exception v0", "throw v0")),
 )
 
 
 @st.composite
 def random_code(draw: st.DrawFn) -> str:
-    """Code in which every register is defined, with branches and disjoint try ranges anywhere."""
-    lines = draw(RANDOM_LINES)
-    text = "\n".join(f"const/4 v{r} {r}" for r in range(4))
+    """Code in which every register is defined and used at the end, with branches and disjoint try ranges anywhere."""
+    lines = draw(st.lists(st.one_of(DEFINITION, DEFINITION, THROWING, THROWING, JUMP), min_size=4, max_size=11))
+    text = "\n".join(f"const/4 v{r} {r}" for r in range(3))
     text += "".join(f"\n:l{k}\n{words}" for k, words in enumerate(lines))
-    text += "".join(f"\n:l{k}" for k in range(len(lines), 16)) + "\nreturn-void"
+    text += "".join(f"\n:l{k}" for k in range(len(lines), 12))
+    text += "\ninvoke-static v0 v1 v2 LA;->all(III)V\nreturn-void"
     cuts = sorted(draw(st.lists(st.integers(0, len(lines)), max_size=4, unique=True)))
     for begin, end in zip(cuts[::2], cuts[1::2], strict=False):
         for kind in draw(st.sampled_from((["all"], ["LE;", "all"], ["LE;"]))):
-            text += f"\n.catch {kind} :l{begin} :l{end} :l{draw(st.integers(0, 15))}"
+            text += f"\n.catch {kind} :l{begin} :l{end} :l{draw(TARGET)}"
     return text
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(random_code())
 def test_bodies_of_random_code_obey_the_laws(text: str) -> None:
     columns = Columns()
-    method = columns.add("LA;->m(I)V", 5, text)
+    method = columns.add("LA;->m(I)V", 4, text)
     with pytest.MonkeyPatch.context() as patch:
         check_laws(columns.program(), method, patch)
 
@@ -237,6 +240,28 @@ def test_a_handler_sees_the_state_before_each_throw() -> None:
     assert sorted(body.constant[v] for v in operands(body, phi)) == [2, 3]
     block = int(body.block_off.searchsorted(phi, "right")) - 1
     assert body.op[body.block_off[block]] == Op.CAUGHT
+
+
+def test_what_comes_into_a_range_is_alive_up_to_its_first_throw() -> None:
+    body = body_of("""
+        const/4 v0 1
+        if-eqz p0 :begin
+        const/4 v0 2
+    :begin
+        invoke-static LA;->one()V
+        const/4 v0 3
+        invoke-static LA;->two()V
+    :end
+        return-void
+    :handler
+        invoke-static v0 LA;->use(I)V
+        return-void
+    .catch all :begin :end :handler
+    """)
+    incoming, caught = ops(body, Op.PHI)
+    assert sorted(body.constant[v] for v in operands(body, incoming)) == [1, 2]
+    others = set(operands(body, caught)) - {int(body.dst[incoming])}
+    assert [body.constant[v] for v in others] == [3]
 
 
 def test_what_a_throwing_instruction_defines_is_not_seen_where_it_throws() -> None:
