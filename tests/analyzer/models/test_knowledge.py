@@ -208,3 +208,8 @@ def test_a_bad_line_of_a_list_is_named(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(WrongConfiguration, match=r"gone\.yaml"):
         Knowledge.load([tmp_path / "gone.yaml"])
+
+
+def test_static_addresses_of_the_framework_have_texts() -> None:
+    assert KNOWN.constant("Landroid/provider/CallLog$Calls;", "CONTENT_URI") == "content://call_log/calls"
+    assert KNOWN.constant("La/B;", "CONTENT_URI") is None
