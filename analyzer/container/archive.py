@@ -163,7 +163,7 @@ class Archive:
                 continue
             _, _, _, _, count, size, offset, comment = _END.unpack(record)
             start = next((s for s in (offset, at - size) if s >= 0 and data[s : s + 4] == _CENTRAL_MAGIC), None)
-            if start is None:
+            if start is None or (start != offset and not self._fits(start)):
                 continue
             if at < tail_start or at + _END.size + comment != len(data):
                 self._problem("", "end record does not stand at the end of the file", lost=False)
@@ -171,6 +171,16 @@ class Archive:
                 self._problem("", "zip directory does not lie where the end record says", lost=False)
             return self._records(start, count, at)
         return []
+
+    def _fits(self, start: int) -> bool:
+        """Whether a directory found by its size is this archive's, not that of an archive stored inside."""
+        record = self.data[start : start + _CENTRAL.size]
+        if len(record) < _CENTRAL.size:
+            return False
+        named, at = _CENTRAL.unpack(record)[10], _CENTRAL.unpack(record)[16]
+        name = self.data[start + _CENTRAL.size : start + _CENTRAL.size + named]
+        local = self.data[at : at + _LOCAL.size + named]
+        return local[:4] == _LOCAL_MAGIC and local[_LOCAL.size :] == name
 
     def _records(self, start: int, count: int, end: int) -> list[Entry]:
         data = self.data

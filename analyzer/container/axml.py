@@ -197,8 +197,8 @@ class _Reader:
             if header < 8 or size < header or at + size > end:
                 if not self._is_last_tag(kind, at, end):
                     self._problem(f"damaged chunk of type {kind:#x} at {at:#x}")
-                if size < header or header < 8:
-                    return
+                if header < 8 or size < header or at + header > end:
+                    break
                 size = end - at
             if kind == _STRING_POOL and not seen_pool:
                 self.pool, seen_pool = StringPool(data, at, at + size), True

@@ -139,18 +139,18 @@ class _Builder:
         return IntentFilter(
             actions=_unique(self._text(e.get("name")) for e in element.named("action")),
             categories=_unique(self._text(e.get("name")) for e in element.named("category")),
-            schemes=_unique(self._text(e.get("scheme")) for e in data),
-            hosts=_unique(self._text(e.get("host")) for e in data),
-            ports=_unique(self._text(e.get("port")) for e in data),
+            schemes=_unique(text for e in data for text in self._texts(e.get("scheme"))),
+            hosts=_unique(text for e in data for text in self._texts(e.get("host"))),
+            ports=_unique(text for e in data for text in self._texts(e.get("port"))),
             paths=tuple(
                 dict.fromkeys(
                     (kind, text)
                     for e in data
                     for attribute, kind in _PATHS.items()
-                    if (text := self._text(e.get(attribute))) is not None
+                    for text in self._texts(e.get(attribute))
                 )
             ),
-            mime_types=_unique(self._text(e.get("mimeType")) for e in data),
+            mime_types=_unique(text for e in data for text in self._texts(e.get("mimeType"))),
             priority=_signed(self._number(element.get("priority")) or 0),
         )
 
@@ -179,17 +179,20 @@ class _Builder:
         return qualified(self.package, text) if text else None
 
     def _text(self, attribute: Attribute | None) -> str | None:
+        return next(iter(self._texts(attribute)), None)
+
+    def _texts(self, attribute: Attribute | None) -> list[str]:
+        """The text of an attribute; several where it differs between configurations."""
         if attribute is None:
-            return None
+            return []
         if attribute.reference is not None:
-            values = self.resources.values(attribute.reference)
-            texts = [value.text for value in values if value.text is not None]
-            text = texts[0] if texts else None
+            texts = [value.text for value in self.resources.values(attribute.reference) if value.text is not None]
         elif attribute.text is not None:
-            text = attribute.text
+            texts = [attribute.text]
         else:
-            text = None if attribute.number is None else str(_signed(attribute.number))
-        return text.split("\0")[0].strip() if text is not None else None
+            texts = [] if attribute.number is None else [str(_signed(attribute.number))]
+        # What follows a NUL is a packer's bait for other readers.
+        return [text.split("\0")[0].strip() for text in texts]
 
     def _number(self, attribute: Attribute | None) -> int | None:
         if attribute is None:

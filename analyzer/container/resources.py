@@ -169,7 +169,7 @@ class ResourceTable:
             kind, header, size = _CHUNK.unpack_from(self._data, at)
             if header < 8 or size < header or at + size > end:
                 self._problem(f"damaged chunk of type {kind:#x} at {at:#x}")
-                if header < 8 or size < header:
+                if header < 8 or size < header or at + header > end:
                     return
                 size = end - at
             yield kind, at, header, at + size

@@ -1,0 +1,2 @@
+.class public Lorg/example/sample/Main;
+.super Landroid/app/Activity;
