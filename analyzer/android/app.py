@@ -37,12 +37,12 @@ def maker(kit: Kit, cls: int) -> int:
     return kit.add(ENV, f"make:{dotted(kit.program.type_name(cls))}", "()V", code)
 
 
-def callbacks_of_class(kit: Kit, cls: int, methods: Sequence[int]) -> int:
+def callbacks_of_class(kit: Kit, cls: int, methods: Sequence[int], number: int = 0) -> int:
     """A method that runs callbacks of one class, in any order, on an object that the framework has."""
     code = Code(kit.program, ())
     me = kit.escaped(code, cls)
     _loop(code, [lambda m=m: kit.call_on(code, me, m) for m in methods])  # type: ignore[misc]
-    return kit.add(ENV, f"callbacks:{dotted(kit.program.type_name(cls))}", "()V", code)
+    return kit.add(ENV, f"callbacks{number or ''}:{dotted(kit.program.type_name(cls))}", "()V", code)
 
 
 def unknown_callers(kit: Kit, cls: int, methods: Sequence[int]) -> int:
@@ -62,7 +62,11 @@ def unknown_callers(kit: Kit, cls: int, methods: Sequence[int]) -> int:
 
 
 def root(
-    kit: Kit, initialisers: Iterable[int], environments: Iterable[int], own_callbacks: Mapping[int, Sequence[int]]
+    kit: Kit,
+    initialisers: Iterable[int],
+    environments: Iterable[int],
+    own_callbacks: Mapping[int, Sequence[int]],
+    number: int = 0,
 ) -> int:
     """The app's environment. `own_callbacks`: class -> methods that run on objects of `$escaped` of that class."""
     code = Code(kit.program, ())
@@ -75,7 +79,7 @@ def root(
         for m in own_callbacks[cls]:
             arms.append(lambda cls=cls, m=m: kit.call_on(code, kit.escaped(code, cls), m))  # type: ignore[misc]
     _loop(code, arms)
-    return kit.add(ENV, "app", "()V", code)
+    return kit.add(ENV, f"app{number or ''}", "()V", code)
 
 
 def _loop(code: Code, arms: Sequence[Callable[[], object]]) -> None:

@@ -89,14 +89,32 @@ class _Build:
         for cls in sorted(self.entered):
             vta.touch(cls)
         self._settle()
-        environments += [self.object_environments[cls] for cls in sorted(self.object_environments)]
-        environments += [self.shims.later[m] for m in sorted(self.shims.later)]
-        own_callbacks, library_callbacks = self._callback_arms()
-        environments += [app.callbacks_of_class(kit, cls, ms) for cls, ms in library_callbacks.items()]
-        root = app.root(kit, sorted(vta.result.initialisers), environments, own_callbacks)
-        vta.add(root)
-        self._settle()
-        return self._graph(root, (*environments, root))
+        return self._graph(*self._close(environments))
+
+    def _close(self, environments: list[int]) -> tuple[int, tuple[int, ...]]:
+        """Writes the app's loop over everything that was found; again, should running it find more."""
+        kit, vta, number = self.kit, self.vta, 0
+        while True:
+            found = self._found()
+            every = list(environments)
+            every += [self.object_environments[cls] for cls in sorted(self.object_environments)]
+            every += [self.shims.later[m] for m in sorted(self.shims.later)]
+            own, library = self._callback_arms()
+            loops = [app.callbacks_of_class(kit, cls, methods, number) for cls, methods in library.items()]
+            every += loops
+            root = app.root(kit, sorted(vta.result.initialisers), every, own, number)
+            vta.add(root)
+            self._settle()
+            if not vta.result.complete:
+                vta.finish([root, *loops])
+            if self._found() == found or not vta.result.complete:
+                return root, (*every, root)
+            number += 1
+
+    def _found(self) -> tuple[int, ...]:
+        """How much there is to loop over."""
+        callbacks = sum(map(len, self.called_back.values()))
+        return callbacks, len(self.object_environments), len(self.shims.later), len(self.vta.result.initialisers)
 
     # -- entry points -----------------------------------------------------------------------------------------------
 
@@ -267,6 +285,7 @@ class _Build:
         return len(targets) > most and not self.own.is_certain(caller)
 
     def _graph(self, root: int, environments: tuple[int, ...]) -> CallGraph:
+        """What can be reached from the root, without the targets that were cut."""
         result = self.vta.result
         targets: dict[Site, tuple[int, ...]] = {}
         by_method: dict[int, list[Site]] = {}
@@ -274,8 +293,9 @@ class _Build:
             by_method.setdefault(site[0], []).append(site)
             shim = result.shims.get(site, -1)
             kept = [m for m in result.targets.get(site, ()) if site not in self.cut or m == shim]
+            kept = [m for m in kept if m not in result.damaged]
             if kept:
-                targets[site] = tuple(sorted(m for m in kept if self.program.has_code(m)))
+                targets[site] = tuple(sorted(kept))
         reachable = {root}
         stack = [root]
         while stack:
@@ -290,7 +310,9 @@ class _Build:
             methods=tuple(sorted(reachable)),
             site_targets={s: targets[s] for s in sites if s in targets},
             site_shim={s: result.shims[s] for s in sites if s in result.shims},
-            library_sites=frozenset(s for s in sites if s in result.library or s not in targets),
+            library_sites=frozenset(
+                s for s in sites if s in result.library or len(targets.get(s, ())) < len(result.targets.get(s, (0,)))
+            ),
             cut=tuple(s for s in sites if s in self.cut),
             components=self.entries,
             environments=tuple(sorted(m for m in environments if m in reachable)),

@@ -70,7 +70,8 @@ class CallGraph:
 
     def is_library_call(self, method: int, op_index: int) -> bool:
         """True when the call may run a framework method or something unknown, also beside app targets."""
-        return (method, op_index) in self.library_sites
+        site = (method, op_index)
+        return site in self.library_sites or site not in self.site_targets
 
     def is_cut(self, method: int, op_index: int) -> bool:
         """True when the call had too many targets and is treated as an unmodelled call."""

@@ -120,13 +120,21 @@ class TypeFlow:
 
     def run(self) -> None:
         """Propagates until nothing is left to do."""
-        work, pending = self._work, self._pending
+        work, pending, types, filters = self._work, self._pending, self.types, self._filter
+        nothing: tuple[int, ...] = ()
         while work:
             node = work.popleft()
             delta = pending[node]
             pending[node] = 0
-            for target in self._succ.get(node, ()):
-                self.seed(target, delta)
+            for target in self._succ.get(node, nothing):
+                new = delta & ~types[target]
+                if new and target in filters:
+                    new &= self.mask(filters[target])
+                if new:
+                    types[target] |= new
+                    if not pending[target]:
+                        work.append(target)
+                    pending[target] |= new
             watchers = self._watch.get(node)
             if watchers:
                 for notify in tuple(watchers):

@@ -54,6 +54,7 @@ class VtaResult:
     shims: dict[Site, int] = field(default_factory=dict)
     escaped: dict[int, None] = field(default_factory=dict)  # exact app classes handed to the framework
     initialisers: dict[int, None] = field(default_factory=dict)  # <clinit> of touched classes
+    damaged: dict[int, None] = field(default_factory=dict)  # methods whose code cannot be read
     problems: list[Problem] = field(default_factory=list)
     complete: bool = True
 
@@ -120,13 +121,22 @@ class Vta:
     def run(self) -> None:
         """Propagates until nothing changes or time is up."""
         while True:
+            while self._queue:  # all methods first: types then flow in few, large portions
+                if self._deadline is not None and time.monotonic() > self._deadline:
+                    self.result.complete = False
+                    return
+                self._process(self._queue.popleft())
             self.flow.run()
             if not self._queue:
                 return
-            if self._deadline is not None and time.monotonic() > self._deadline:
-                self.result.complete = False
-                return
-            self._process(self._queue.popleft())
+
+    def finish(self, methods: Iterable[int]) -> None:
+        """When time is up: looks at these methods all the same, so that what was found hangs together."""
+        for m in methods:
+            if m in self._queue:
+                self._queue.remove(m)
+                self._process(m)
+        self.flow.run()
 
     @property
     def sites(self) -> Iterable[Site]:
@@ -173,7 +183,7 @@ class Vta:
                 self._bodies[method] = self._program.body(method)
             except GdroidError as error:
                 self._bodies[method] = None
-                self.result.problems.append(Problem(self._program.signature(method), str(error)))
+                self.result.problems.append(Problem(self._program.signature(method), f"is treated as unknown: {error}"))
         return self._bodies[method]
 
     def _parameter_count(self, method: int) -> int:
@@ -183,6 +193,7 @@ class Vta:
         body = self._bodies.pop(method)
         first = self.result.reached[method]
         if body is None:
+            self.result.damaged[method] = None
             self._unknown_body(method, first)
             return
         flow, program = self.flow, self._program
