@@ -13,9 +13,11 @@ int32 turns (ROW + dex-local id) into a global id.
 """
 
 # The signature of a kernel is its type, so annotations would only repeat it.
-# mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="assignment"
+# mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="assignment,operator"
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
@@ -77,12 +79,16 @@ from analyzer.dex.opcodes import (
     PROTO,
     STRING,
     TYPE,
+    UNASSIGNED,
     USES,
     X_LEFT,
     X_MASK,
     X_RIGHT,
 )
-from gpu.jit import kernel
+from gpu import jit
+
+kernel = functools.partial(jit.kernel, _nrt=False)
+"""Kernels here allocate nothing. Without this Numba counts references of arrays, atomically, at every call."""
 
 PRIME = np.uint64(0x9E3779B97F4A7C15)
 LOW_BITS, HIGH_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
@@ -659,25 +665,27 @@ def check_tries(buf, table, n, end, n_types, size, marks, mark, budget, total):
 
 
 @kernel(
-    "int64(uint8[::1], uint16[::1], int64[:, ::1], int64, int64, int64, int32[::1], int64[::1], int32[::1],"
+    "int64(uint8[::1], uint16[::1], int64[:, ::1], int64, int64, int64, int32[:, ::1], int64[::1], int32[::1],"
     "int32[::1], int64[::1])",
     helper=True,
+    forceinline=True,
 )
-def check_code(buf, code, dex, d, offset, mark, header, total, marks, targets, budget):
+def check_code(buf, code, dex, d, offset, item, headers, total, marks, targets, budget):
     """Validate one code item, fill its header and add the rows that it needs to `total`; returns its status.
 
     `marks` and `targets` are scratch of as many rows as the largest code item has units: marks[pc] == mark where an
     instruction of this item starts. `budget` is (units, switch rows, handler rows) that may still be demanded.
     """
+    mark = item + 1
     end = dex[d, END]
     if offset & 3 or offset < 0 or offset + 16 > end:
         return BAD_HEADER
     p = offset >> 1
     registers = np.int64(code[p])
     size = s4(code, p + 6) & 0xFFFFFFFF
-    header[FRAME] = registers
-    header[INS] = code[p + 1]
-    header[OUTS] = code[p + 2]
+    headers[item, FRAME] = registers
+    headers[item, INS] = code[p + 1]
+    headers[item, OUTS] = code[p + 2]
     if size == 0:
         return NO_CODE
     if offset + 16 + 2 * size > end:
@@ -685,9 +693,10 @@ def check_code(buf, code, dex, d, offset, mark, header, total, marks, targets, b
     if size > budget[0]:
         return TOO_LARGE
     budget[0] -= size
-    header[EXTENT] = size
+    headers[item, EXTENT] = size
     if code[p + 1] > registers:
         return BAD_REGISTER
+    spare = max(0, 16 - registers)
     n_tries = np.int64(code[p + 3])
     p += 8
     n_insns, n_args, n_lit64, n_switch, n_payloads, n_targets = 0, 0, 0, 0, 0, 0
@@ -722,20 +731,16 @@ def check_code(buf, code, dex, d, offset, mark, header, total, marks, targets, b
             else:
                 if a > 5:
                     return BAD_REGISTER
-                if registers < 16:
-                    list_ = w >> 32 & 0xFFFF | (w >> 8 & 15) << 16
-                    wrong = False
-                    for i in range(5):
-                        wrong |= (i < a) & (list_ >> 4 * i & 15 >= registers)
-                    if wrong:
-                        return BAD_REGISTER
+                # All nibbles at once: adding 16 - registers to one that is too large sets its fifth bit.
+                list_ = (w >> 32 & 0xFFFF | (w >> 8 & 15) << 16) & (1 << 4 * a) - 1
+                over = (list_ & 0x0F0F0F) + spare * 0x010101 | (list_ >> 4 & 0x0F0F) + spare * 0x0101
+                if over & 0x101010 and a > 0:
+                    return BAD_REGISTER
             if DECODE[op, C_MASK] != 0 and c >= dex[d, LIMITS + PROTO]:
                 return BAD_INDEX
         if meaning <= LITERAL:
             if x >= dex[d, LIMITS + meaning]:
                 return BAD_INDEX
-            if units == 0:
-                return BAD_OPCODE
         elif meaning == BRANCH:
             if x + pc < 0 or x + pc >= size:
                 return BAD_BRANCH
@@ -743,6 +748,8 @@ def check_code(buf, code, dex, d, offset, mark, header, total, marks, targets, b
             n_targets += 1
         elif meaning == LIT64:
             n_lit64 += 1
+        elif meaning == UNASSIGNED:
+            return BAD_OPCODE
         else:
             q = pc + x
             if q < 0 or q + 2 > size or q & 1 or code[p + q] != (meaning - PACKED + 1) << 8:
@@ -791,9 +798,9 @@ def check_code(buf, code, dex, d, offset, mark, header, total, marks, targets, b
 
 @kernel(
     "int64(uint8[::1], uint16[::1], int64[:, ::1], int32[::1], int64[::1], int32[:, ::1], uint8[::1],"
-    "int64[:, ::1], int32[::1], int32[::1], int64[::1])"
+    "int64[:, ::1], int64[::1], int32[::1], int32[::1], int64[::1])"
 )
-def count_code(buf, code, dex, code_dex, offsets, headers, status, starts, marks, targets, budget):
+def count_code(buf, code, dex, code_dex, offsets, headers, status, starts, total, marks, targets, budget):
     """Validate every code item, see `check_code`. Returns how many were not accepted.
 
     `starts` (n_code + 1, N_COUNTS) receives the first row of each item in each table; items that are not accepted
@@ -801,16 +808,15 @@ def count_code(buf, code, dex, code_dex, offsets, headers, status, starts, marks
     """
     bad = 0
     for i in range(len(offsets)):
-        for k in range(N_COUNTS):
-            starts[i + 1, k] = starts[i, k]
         status[i] = check_code(
-            *(buf, code, dex, np.int64(code_dex[i]), offsets[i], i + 1, headers[i], starts[i + 1], marks, targets),
-            budget,
+            *(buf, code, dex, np.int64(code_dex[i]), offsets[i], i, headers, total, marks, targets, budget)
         )
         if status[i] != ACCEPTED:
             bad += 1
             for k in range(N_COUNTS):
-                starts[i + 1, k] = starts[i, k]
+                total[k] = starts[i, k]
+        for k in range(N_COUNTS):
+            starts[i + 1, k] = total[k]
     return bad
 
 

@@ -21,7 +21,7 @@ KINDS = ("string", "type", "proto", "field", "method", "call site", "method hand
 STRING, TYPE, PROTO, FIELD, METHOD, SITE, HANDLE = range(7)
 """Kinds of ids, as in `KINDS`."""
 
-LITERAL, BRANCH, PACKED, SPARSE, DATA, LIT64 = range(7, 13)
+LITERAL, BRANCH, PACKED, SPARSE, DATA, LIT64, UNASSIGNED = range(7, 14)
 """What column x holds where it is not an id: number or nothing, target, switch rows, array payload, 64-bit number."""
 
 _LETTERS = {"s": STRING, "t": TYPE, "p": PROTO, "f": FIELD, "m": METHOD, "c": SITE, "h": HANDLE}
@@ -95,6 +95,8 @@ def _meaning(name: str, form: str, kind: str) -> int:
         return _LETTERS[kind]
     if name in special:
         return special[name]
+    if form == "none":
+        return UNASSIGNED
     return BRANCH if form.endswith("t") else LITERAL
 
 
@@ -174,7 +176,6 @@ def _decoding(code: int) -> list[int]:
             row[at : at + 2] = int(start), (1 << int(width)) - 1
     uses = ARGUMENTS if form in ("35c", "3rc", "45cc", "4rcc") else REGISTERS if row[A_MASK] else NO_REGISTER
     wide = [int(WIDE[code]) >> i & 1 for i in range(3)]
-    # An unassigned opcode has length 0, which its reader must check.
     return [*row, *wide, int(UNITS[code]), int(FORMAT[code]), int(MEANING[code]), uses]
 
 

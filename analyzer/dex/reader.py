@@ -291,11 +291,12 @@ class _Reader:
         n = len(offsets)
         header, status = np.zeros((n, 4), np.int32), np.empty(n, np.uint8)
         starts = np.zeros((n + 1, N_COUNTS), np.int64)
+        total = np.zeros(N_COUNTS, np.int64)
         longest = int((dex[:, END] - dex[:, BASE]).max(initial=0)) // 2 + 1
         marks, targets = np.zeros(longest, np.int32), np.empty(longest, np.int32)
         budget = np.array([2 * self.total, self.total, self.total], np.int64)
         if self.k.count_code(
-            *(data, units, dex, code_dex, offsets, header, status, starts, marks, targets, budget),
+            *(data, units, dex, code_dex, offsets, header, status, starts, total, marks, targets, budget),
         ):
             self._damaged_code(offsets, code_dex, status)
         n_insns, n_args, n_lit64, n_switch, n_payloads, n_tries, n_handlers = (int(total) for total in starts[-1])
