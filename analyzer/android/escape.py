@@ -45,8 +45,8 @@ class Escapes:
     def called_back(self, method: int) -> frozenset[int]:
         """Positions (declared parameters; RECEIVER) whose objects the library method may call back later.
 
-        Without a model: the receiver and every object. With one: parameters of interfaces and of classes that an app
-        can extend, unless nobody would register a callback that way.
+        Without a model: the receiver (but no object for having been made) and every object. With one: parameters of
+        interfaces and of classes that an app can extend, unless nobody would register a callback that way.
         """
         found = self._called_back.get(method)
         if found is None:
@@ -70,7 +70,8 @@ class Escapes:
             return []
         names = [p.type_name(t) for t in ref.params]
         if self._model(method) is None:
-            return [RECEIVER, *(i for i, name in enumerate(names) if name[0] in "L[")]
+            made = [] if ref.name == "<init>" else [RECEIVER]
+            return [*made, *(i for i, name in enumerate(names) if name[0] in "L[")]
         return [
             i
             for i, (t, name) in enumerate(zip(ref.params, names, strict=True))

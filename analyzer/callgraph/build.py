@@ -163,14 +163,14 @@ class _Build:
         """A first, coarse look: of which classes there may be objects."""
         h, p = self.hierarchy, self.program
         entries = [m for methods in open_classes.values() for m in methods]
-        made = [*self.entered, *(cls for cls in open_classes if not h.is_abstract(cls))]
-        for cls in (*made, *self._layout_classes()):
+        made = [*self.entered, *(cls for cls in open_classes if not h.is_abstract(cls)), *self._layout_classes()]
+        for cls in made:
             definition = p.class_of(cls)
             entries += [m for m in (definition.methods if definition else ()) if p.method(m).name == "<init>"]
         for cls, entry in self.entered.items():
             entries += lifecycle.methods(h, self.lifecycles[entry.lifecycle], cls)
             entries += lifecycle.handlers(h, p, cls, self._handler_names())
-        return rta.analyze(p, h, self.callbacks, entries, (*made, *self._layout_classes()), self.object_kinds)
+        return rta.analyze(p, h, self.callbacks, entries, made, self.knowledge, self.object_kinds)
 
     def _layout_classes(self) -> list[int]:
         return app.layout_classes(self.program, self.hierarchy, self.files)

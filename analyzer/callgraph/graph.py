@@ -48,6 +48,8 @@ class CallGraph:
     """Call sites that (also) run a framework method or something unknown."""
     cut: tuple[Site, ...]
     """Call sites in library classes with too many targets, sorted: no app targets, treated as unmodelled calls."""
+    own: Own
+    """Tells the app's own classes from those of libraries."""
     components: tuple[ComponentEntry, ...] = ()
     """What the app declares, with its environment method."""
     environments: tuple[int, ...] = ()
@@ -55,8 +57,6 @@ class CallGraph:
     callbacks: tuple[int, ...] = ()
     """App methods that the framework may call, sorted."""
     problems: tuple[Problem, ...] = ()
-    own: Own | None = None
-    """Tells the app's own classes from those of libraries."""
     complete: bool = True
     """False when time ran out: methods may be missing."""
 

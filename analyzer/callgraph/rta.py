@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from analyzer.android.callbacks import Callbacks
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import CallKind
-from analyzer.models import Lifecycle
+from analyzer.models import Knowledge, Lifecycle
 from analyzer.program import Program
 
 
@@ -39,14 +39,15 @@ def analyze(
     callbacks: Callbacks,
     entries: Iterable[int],
     instantiated: Iterable[int] = (),
+    knowledge: Knowledge | None = None,
     lifecycles: Mapping[str, Lifecycle] | None = None,
 ) -> RtaResult:
     """What can run from `entries` when Android makes objects of the classes `instantiated`.
 
-    `lifecycles` are those that any object of a fitting class follows (fragments), also where the app brings the base
-    class along.
+    `knowledge` tells what library methods call back at once (`toString` …). `lifecycles` are those that any object of
+    a fitting class follows (fragments), also where the app brings the base class along.
     """
-    rta = _Rta(program, hierarchy, callbacks, tuple((lifecycles or {}).values()))
+    rta = _Rta(program, hierarchy, callbacks, knowledge, tuple((lifecycles or {}).values()))
     for cls in sorted(set(instantiated)):
         rta.instantiate(cls)
     for m in sorted(set(entries)):
@@ -63,9 +64,15 @@ def analyze(
 
 class _Rta:
     def __init__(
-        self, program: Program, hierarchy: Hierarchy, callbacks: Callbacks, lifecycles: tuple[Lifecycle, ...]
+        self,
+        program: Program,
+        hierarchy: Hierarchy,
+        callbacks: Callbacks,
+        knowledge: Knowledge | None,
+        lifecycles: tuple[Lifecycle, ...],
     ) -> None:
         self._program, self._hierarchy, self._callbacks = program, hierarchy, callbacks
+        self._knowledge = knowledge
         self._lifecycles = [
             ({program.type_id(b) for b in life.base_classes}, [(c.name, c.descriptor) for c in life.calls])
             for life in lifecycles
@@ -126,8 +133,9 @@ class _Rta:
         for kind, ref in scan.calls:
             self._call(caller, kind, ref)
         for cls in scan.news:
-            self.made.add(cls)
-            self.instantiate(cls)
+            if self._hierarchy.is_app(cls):
+                self.made.add(cls)
+                self.instantiate(cls)
         for f in (*scan.reads, *scan.writes):
             self.touch(self._program.field(self._hierarchy.resolve_field(f)).cls)
 
@@ -139,6 +147,7 @@ class _Rta:
             return
         self._seen_calls.add(key)
         h, method = self._hierarchy, self._program.method(ref)
+        self._call_back(ref)
         if kind in (CallKind.VIRTUAL, CallKind.INTERFACE):
             self._called_on.setdefault(method.cls, []).append(ref)
             for cls in tuple(self._made_under.get(method.cls, ())):
@@ -150,3 +159,11 @@ class _Rta:
         if kind == CallKind.SUPER and start == caller:
             start = h.superclass(caller)
         self.reach(h.resolve(start, method.name, self._program.descriptor(ref)))
+
+    def _call_back(self, ref: int) -> None:
+        if self._knowledge is None:
+            return
+        p, method = self._program, self._program.method(ref)
+        shim = self._knowledge.shim(self._hierarchy.class_chain(method.cls), method.name, p.descriptor(ref))
+        for step in shim.steps if shim is not None else ():
+            self._call(-1, CallKind.VIRTUAL, p.method_id(*step.method))
