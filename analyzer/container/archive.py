@@ -31,20 +31,31 @@ _FEED = 1 << 20
 
 @dataclass(slots=True)
 class Budget:
-    """Bytes that may still be inflated from one input; shared by everything inside it."""
+    """Bytes that may still be inflated from one input, `label` says by what bound; shared by everything inside it.
+
+    A budget `within` another spends from both.
+    """
 
     left: int
-    total_mb: int
+    label: str
+    within: Budget | None = None
 
     @classmethod
     def of_mb(cls, megabytes: int) -> Budget:
-        """A budget of `megabytes` million bytes."""
-        return cls(megabytes * 1_000_000, megabytes)
+        """The budget of a whole input: `megabytes` million bytes."""
+        return cls(megabytes * 1_000_000, f"input_mb = {megabytes}")
+
+    @property
+    def most(self) -> int:
+        """What one more entry may have, in bytes."""
+        return self.left if self.within is None else min(self.left, self.within.most)
 
     def spend(self, amount: int, where: str) -> None:
         """Takes `amount` bytes; raises LimitReached naming `where` if they are not there."""
         if amount > self.left:
-            raise LimitReached(f"{where}: inflates to more than input_mb = {self.total_mb} allows")
+            raise LimitReached(f"{where}: inflates to more than {self.label} allows")
+        if self.within is not None:
+            self.within.spend(amount, where)
         self.left -= amount
 
 
@@ -88,8 +99,12 @@ class Archive:
             archive._problem(duplicate, "several entries have this name; the first is used", lost=False)
         return archive
 
-    def read(self, name: str) -> bytes:
-        """The inflated bytes of an entry; raises UnreadableInput (damaged) or LimitReached (too much)."""
+    def read(self, name: str, budget: Budget | None = None) -> bytes:
+        """The inflated bytes of an entry, spent from `budget` where it is given.
+
+        Raises UnreadableInput (damaged) or LimitReached (too much).
+        """
+        budget = budget or self.budget
         entry = self.entries[name]
         where = f"{self.name}!/{name}"
         header = self.data[entry.offset : entry.offset + _LOCAL.size]
@@ -102,29 +117,29 @@ class Archive:
         if start > len(self.data):
             raise UnreadableInput(f"{where}: its data would start at {start:#x}, behind the end of the file")
         if entry.method == _STORED:
-            return self._stored(entry, start, where)
+            return self._stored(entry, start, where, budget)
         known = bytes(self.data[start : start + 4]) in _KNOWN_STARTS
         if entry.method != _DEFLATED:
             self._problem(name, f"compression method {entry.method} does not exist", lost=False)
             # Android maps what is not deflated as it is; packers count on other readers to give up.
             if known or entry.compressed == entry.size:
-                return self._stored(entry, start, where)
+                return self._stored(entry, start, where, budget)
         try:
-            return self._inflated(start, where)
+            return self._inflated(start, where, budget)
         except UnreadableInput:
             if known or entry.method != _DEFLATED:
-                return self._stored(entry, start, where)
+                return self._stored(entry, start, where, budget)
             raise
 
-    def _stored(self, entry: Entry, start: int, where: str) -> bytes:
+    def _stored(self, entry: Entry, start: int, where: str, budget: Budget) -> bytes:
         size = entry.size or entry.compressed
         if start + size > len(self.data):
             self._problem(entry.name, f"{start + size - len(self.data):,} of its {size:,} bytes are missing", lost=True)
             size = len(self.data) - start
-        self.budget.spend(size, where)
+        budget.spend(size, where)
         return bytes(self.data[start : start + size])
 
-    def _inflated(self, start: int, where: str) -> bytes:
+    def _inflated(self, start: int, where: str, budget: Budget) -> bytes:
         # A deflate stream knows its own end, so no declared size is needed, and none is believed.
         inflater = zlib.decompressobj(-15)
         pieces: list[bytes] = []
@@ -137,8 +152,8 @@ class Archive:
                     position += len(feed)
                     if not feed:
                         raise UnreadableInput(f"{where}: compressed data ends early")
-                piece = inflater.decompress(feed, self.budget.left + 1)
-                self.budget.spend(len(piece), where)
+                piece = inflater.decompress(feed, budget.most + 1)
+                budget.spend(len(piece), where)
                 pieces.append(piece)
         except zlib.error as error:
             raise UnreadableInput(f"{where}: compressed data at {start:#x} is damaged ({error})") from error

@@ -17,7 +17,8 @@ from gpu.errors import UnreadableInput
 
 ANDROID = "http://schemas.android.com/apk/res/android"
 
-TYPE_REFERENCE, TYPE_STRING, TYPE_FIRST_INT, TYPE_LAST_INT = 0x01, 0x03, 0x10, 0x1F
+TYPE_REFERENCE, TYPE_STRING, TYPE_DYNAMIC_REFERENCE, TYPE_FIRST_INT, TYPE_LAST_INT = 0x01, 0x03, 0x07, 0x10, 0x1F
+REFERENCES = (TYPE_REFERENCE, TYPE_DYNAMIC_REFERENCE)
 
 _STRING_POOL, _RESOURCE_MAP, _FIRST_NODE, _LAST_NODE = 0x0001, 0x0180, 0x0100, 0x017F
 _START_ELEMENT, _END_ELEMENT, _TEXT = 0x0102, 0x0103, 0x0104
@@ -85,7 +86,7 @@ class Attribute:
     @property
     def reference(self) -> int | None:
         """The resource id where the value is a reference to one."""
-        return self.data if self.type == TYPE_REFERENCE and self.data else None
+        return self.data if self.type in REFERENCES and self.data else None
 
     @property
     def number(self) -> int | None:

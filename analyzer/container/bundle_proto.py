@@ -152,8 +152,8 @@ class ProtoResources:
             for value in message.spans(configured, 2):
                 for item in message.spans(value, 4):
                     found = message.value(item)
-                    if found is not None and found not in resource.values:
-                        resource.values.append(found)
+                    if found is not None:
+                        resource.values[found] = None
         self._types.setdefault(type_name, {})[resource_id] = resource
         self._names[resource_id] = f"{type_name}/{resource.name}"
         self._resources[resource_id] = resource

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from analyzer.container.axml import TYPE_REFERENCE, Attribute, Element
+from analyzer.container.axml import REFERENCES, Attribute, Element
 from analyzer.container.manifest import qualified
 from analyzer.container.model import Layout, Widget
 from analyzer.container.resources import Resource, Resources
@@ -18,22 +19,21 @@ _INCLUDING_TAGS = {"include", "ViewStub"}
 _TEXT, _NUMBER, _CLASS_MASK, _VARIATION_MASK = 0x1, 0x2, 0xF, 0xFF0
 _TEXT_PASSWORDS, _NUMBER_PASSWORD = {0x80, 0x90, 0xE0}, 0x10
 _PREFERENCE_ROOTS = ("PreferenceScreen", "preference-headers")
-_MAX_WIDGETS = 1_000_000
+_MAX_WORK = 1_000_000
 
 ReadXml = Callable[[str], Element | None]
 """The root element of a file of the app, or None where there is none or it is damaged (then it was noted)."""
 
 
 @dataclass(slots=True)
-class _Parts:
-    """What one file, or all files of one resource, hold."""
+class _File:
+    """What one file holds."""
 
     widgets: dict[Widget, None] = field(default_factory=dict)
     includes: dict[int, None] = field(default_factory=dict)
 
-    def add(self, other: _Parts) -> None:
-        self.widgets.update(other.widgets)
-        self.includes.update(other.includes)
+
+_Named = tuple[str, int | None, list[_File]]
 
 
 def is_password(input_type: int) -> bool:
@@ -55,33 +55,50 @@ def read_layouts(
     reader = _Reader(package, resources, read)
     present = set(files)
     done: set[str] = set()
-    by_id: dict[int, tuple[str, _Parts]] = {}
-    unnamed: list[tuple[str, _Parts]] = []
+    by_id: dict[int, _Named] = {}
+    by_name: dict[str, _Named] = {}
     for kind in _TYPES:
         for resource_id, resource in resources.listing(kind).items():
-            paths = [path for path in _paths(resource, resources) if path in present]
+            paths = dict.fromkeys(path for path in _paths(resource, resources) if path in present)
             done.update(paths)
-            parts = _Parts()
-            for path in paths:
-                parts.add(reader.file(path, kind))
-            by_id[resource_id] = (f"{kind}/{resource.name}", parts)
+            by_id[resource_id] = (f"{kind}/{resource.name}", resource_id, [reader.file(path, kind) for path in paths])
     for path in sorted(present - done):
         folder = _folder_kind(path)
         if folder:
-            unnamed.append((f"{folder}/{PurePosixPath(path).stem}", reader.file(path, folder)))
+            name = f"{folder}/{PurePosixPath(path).stem}"
+            by_name.setdefault(name, (name, None, []))[2].append(reader.file(path, folder))
     layouts: list[Layout] = []
-    left = _MAX_WIDGETS
-    for layout in _assemble(by_id, unnamed):
-        left -= len(layout.widgets)
+    left = _MAX_WORK
+    for name, identity, own in [*by_id.values(), *by_name.values()]:
+        widgets, work = _with_included(own, by_id, left)
+        left -= work
         if left < 0:
             break
-        layouts.append(layout)
+        if widgets:
+            layouts.append(Layout(name, identity, tuple(widgets)))
     return tuple(sorted(layouts, key=lambda layout: (layout.name, layout.resource_id or 0))), left >= 0
+
+
+def _with_included(own: list[_File], by_id: dict[int, _Named], most: int) -> tuple[dict[Widget, None], int]:
+    """Widgets of a layout's files and of all that they include; and the work done, which stops above `most`."""
+    widgets: dict[Widget, None] = {}
+    seen: set[int] = set()
+    work = 0
+    pending = deque(own)
+    while pending and work <= most:
+        file = pending.popleft()
+        widgets.update(file.widgets)
+        work += 1 + len(file.widgets) + len(file.includes)
+        for included in file.includes:
+            if included not in seen and included in by_id:
+                seen.add(included)
+                pending.extend(by_id[included][2])
+    return widgets, work
 
 
 def _paths(resource: Resource, resources: Resources) -> Iterator[str]:
     for value in resource.values:
-        if value.type == TYPE_REFERENCE:
+        if value.type in REFERENCES:
             yield from (target.text for target in resources.values(value.data) if target.text)
         elif value.text:
             yield value.text
@@ -95,49 +112,30 @@ def _folder_kind(path: str) -> str | None:
     return kind if kind in _TYPES else None
 
 
-def _assemble(by_id: dict[int, tuple[str, _Parts]], unnamed: list[tuple[str, _Parts]]) -> Iterator[Layout]:
-    for resource_id, (name, parts) in by_id.items():
-        widgets = dict(parts.widgets)
-        seen = {resource_id}
-        pending = list(parts.includes)
-        while pending and len(widgets) <= _MAX_WIDGETS:
-            included = pending.pop(0)
-            if included not in seen and included in by_id:
-                seen.add(included)
-                widgets.update(by_id[included][1].widgets)
-                pending.extend(by_id[included][1].includes)
-        if widgets:
-            yield Layout(name, resource_id, tuple(widgets))
-    merged: dict[str, dict[Widget, None]] = {}
-    for name, parts in unnamed:
-        merged.setdefault(name, {}).update(parts.widgets)
-    yield from (Layout(name, None, tuple(widgets)) for name, widgets in merged.items() if widgets)
-
-
 class _Reader:
     def __init__(self, package: str, resources: Resources, read: ReadXml) -> None:
         self.package, self.resources, self.read = package, resources, read
-        self.files: dict[str, _Parts] = {}
+        self.files: dict[str, _File] = {}
 
-    def file(self, path: str, kind: str) -> _Parts:
+    def file(self, path: str, kind: str) -> _File:
         """What a file holds; each is read once, however many resources share it."""
-        parts = self.files.get(path)
-        if parts is None:
-            parts = self.files[path] = _Parts()
+        held = self.files.get(path)
+        if held is None:
+            held = self.files[path] = _File()
             root = self.read(path)
             if root is not None and (kind != "xml" or root.tag.split(".")[-1].startswith(_PREFERENCE_ROOTS)):
-                self._take(root, kind, parts)
-        return parts
+                self._take(root, kind, held)
+        return held
 
-    def _take(self, root: Element, kind: str, parts: _Parts) -> None:
+    def _take(self, root: Element, kind: str, held: _File) -> None:
         for element in root.walk():
             widget = self._widget(element, kind)
             if widget:
-                parts.widgets[widget] = None
+                held.widgets[widget] = None
             if element.tag in _INCLUDING_TAGS:
                 layout = element.get("layout")
                 if layout is not None and layout.reference is not None:
-                    parts.includes[layout.reference] = None
+                    held.includes[layout.reference] = None
 
     def _widget(self, element: Element, kind: str) -> Widget | None:
         tag, named = element.tag, element.plain("class")

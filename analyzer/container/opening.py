@@ -52,7 +52,9 @@ def open_app(path: Path, limits: Limits) -> AppFiles:
         dex=tuple(contents.dex),
         manifest=contents.manifest,
         layouts=tuple(contents.layouts),
-        problems=tuple(dict.fromkeys(Problem(_one_line(p.where), _one_line(p.what), p.lost) for p in contents.problems)),
+        problems=tuple(
+            dict.fromkeys(Problem(_one_line(p.where), _one_line(p.what), p.lost) for p in contents.problems)
+        ),
     )
 
 

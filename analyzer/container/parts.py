@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from analyzer.container.archive import Archive
+from analyzer.container.archive import Archive, Budget
 from analyzer.container.axml import Element, read_axml
 from analyzer.container.bundle_proto import ProtoResources, read_proto_xml
 from analyzer.container.layouts import read_layouts
@@ -16,6 +16,8 @@ from gpu.errors import LimitReached, UnreadableInput
 
 MANIFEST, TABLE = "AndroidManifest.xml", "resources.arsc"
 NUMBERED_DEX = re.compile(r"classes([2-9]|[1-9]\d+)?\.dex")
+_MAX_XML = 32_000_000
+_MAX_TABLE = 64_000_000
 _MODULE_FILE = re.compile(r"([^/]+)/(manifest/|dex/|root/|(?=res/|resources\.pb$))(.+)", re.DOTALL)
 
 
@@ -40,6 +42,11 @@ class Part:
     proto: bool = False
     root: Element | None = None
     problems: list[Problem] = field(default_factory=list)
+    xml_budget: Budget = field(init=False)
+    """Far above what any real app has; bounds the time that hostile layouts can cost."""
+
+    def __post_init__(self) -> None:
+        self.xml_budget = Budget(_MAX_XML, f"{_MAX_XML // 1_000_000} MB of XML in an APK", self.archive.budget)
 
     @classmethod
     def of_apk(cls, archive: Archive, dex_prefix: str = "") -> Part:
@@ -79,7 +86,7 @@ class Part:
         if file not in self.files:
             return None
         try:
-            data = self.archive.read(self.files[file])
+            data = self.archive.read(self.files[file], self.xml_budget)
             if self.proto:
                 return read_proto_xml(data, self.where(file))
             root, problems = read_axml(data, self.where(file))
@@ -94,7 +101,8 @@ class Part:
         if TABLE not in self.files:
             return NoResources()
         try:
-            data = self.archive.read(self.files[TABLE])
+            bound = Budget(_MAX_TABLE, f"{_MAX_TABLE // 1_000_000} MB of resource table", self.archive.budget)
+            data = self.archive.read(self.files[TABLE], bound)
             if self.proto:
                 return ProtoResources(data, self.where(TABLE))
             table = ResourceTable(data, self.where(TABLE))
@@ -173,7 +181,7 @@ def read_parts(name: str, parts: list[Part], kind: Kind) -> Contents:
         layouts, complete = read_layouts(package, part.files, resources, part.read_xml)
         contents.layouts += layouts
         if not complete:
-            part.note(TABLE, "too many widgets in layouts; the rest is left out")
+            part.note(TABLE, "too many layouts; the rest is left out")
     contents.manifest = _merged(manifests)
     for archive in {id(part.archive): part.archive for part in parts}.values():
         contents.problems += archive.problems

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from analyzer.container.axml import TYPE_REFERENCE, TYPE_STRING
+from analyzer.container.axml import REFERENCES, TYPE_STRING
 from analyzer.container.model import Problem
 from analyzer.container.string_pool import StringPool
 from gpu.errors import UnreadableInput
@@ -40,7 +40,7 @@ class Resource:
     """A resource: its entry name and its values over all configurations, references not followed."""
 
     name: str
-    values: list[Value] = field(default_factory=list)
+    values: dict[Value, None] = field(default_factory=dict)
 
 
 class Resources(Protocol):
@@ -98,6 +98,7 @@ class ResourceTable:
         self._data, self._where = data, where
         self.problems: list[Problem] = []
         self._lookups = _MAX_LOOKUPS
+        self._sparse: dict[int, dict[int, int]] = {}
         self._pool = StringPool(data, 0, 0)
         self._packages: dict[int, list[_Package]] = {}
         if len(data) < 12:
@@ -128,8 +129,8 @@ class ResourceTable:
                             continue
                         resource = found.setdefault(package.id << 24 | type_id << 16 | index, Resource(key))
                         value = self._value(chunk, at)
-                        if value is not None and value not in resource.values:
-                            resource.values.append(value)
+                        if value is not None:
+                            resource.values[value] = None
         return dict(sorted(found.items()))
 
     def values(self, resource_id: int) -> list[Value]:
@@ -145,7 +146,7 @@ class ResourceTable:
                 seen.add(wanted)
                 for _, chunk, at in self._found(wanted):
                     value = self._value(chunk, at)
-                    if value is not None and value.type == TYPE_REFERENCE:
+                    if value is not None and value.type in REFERENCES:
                         following.append(value.data)
                     elif value is not None:
                         found[value] = None
@@ -212,7 +213,9 @@ class ResourceTable:
     def _entry(self, chunk: _TypeChunk, index: int) -> int | None:
         """Offset of an entry, or None where this configuration does not have it."""
         if chunk.flags & _SPARSE:
-            return next((at for found, at in self._entries(chunk) if found == index), None)
+            if chunk.start not in self._sparse:
+                self._sparse[chunk.start] = dict(self._entries(chunk))
+            return self._sparse[chunk.start].get(index)
         table, base = chunk.start + chunk.header_size, chunk.start + chunk.entries
         short = chunk.flags & _OFFSET16
         slot = table + (2 if short else 4) * index

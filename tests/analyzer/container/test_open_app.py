@@ -6,6 +6,9 @@ import hashlib
 import os
 import pickle
 import shutil
+import subprocess
+import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -239,3 +242,33 @@ def test_python_and_we_agree_on_honest_archives(sample: Path) -> None:
     archive = Archive.open(data, "a", Budget.of_mb(10))
     with zipfile.ZipFile(sample / "sample.apk") as expected:
         assert {n: archive.read(n) for n in archive.entries} == {n: expected.read(n) for n in expected.namelist()}
+
+
+def test_opening_an_app_needs_no_androguard(sample: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from analyzer.limits import Limits;"
+        "from analyzer.container import open_app;"
+        "open_app(Path(sys.argv[1]), Limits()); print('androguard' in sys.modules, 'numpy' in sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[3]
+    command = [sys.executable, "-c", code, str(sample / "sample.apk")]
+    assert subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout == "False False\n"
+
+
+HOSTILE_SECONDS = 30
+
+
+def test_layouts_that_inflate_without_end_cost_little(sample_files: dict[str, bytes], opened: Open) -> None:
+    layout = sample_files["res/layout/main.xml"] + bytes(6_000_000)
+    entries = [Made(f"res/layout/a{i}.xml", layout) for i in range(12)]
+    started = time.process_time()
+    app = opened(make_zip(Made("classes.dex", DEX), *entries))
+    assert time.process_time() - started < HOSTILE_SECONDS
+    assert any("MB of XML" in problem.what for problem in app.problems if problem.lost)
+
+
+def test_layouts_that_include_each_other_end(opened: Open, sample_files: dict[str, bytes]) -> None:
+    old, new = b"part.xml", b"main.xml"
+    files = {**sample_files, "resources.arsc": sample_files["resources.arsc"].replace(old, new)}
+    app = opened(make_zip(*(Made(name, data) for name, data in files.items())))
+    assert {layout.name for layout in app.layouts} >= {"layout/main", "layout/part"}
