@@ -86,7 +86,7 @@ class _Build:
         vta = self.vta = Vta(self.program, self.hierarchy, self.callbacks, hooks, kit.static(ESCAPED), self.deadline)
         for m in environments:
             vta.add(m)
-        for cls in sorted(self.entered):
+        for cls in sorted({*self.entered, *open_classes}):
             vta.touch(cls)
         self._settle()
         return self._graph(*self._close(environments))
@@ -131,12 +131,14 @@ class _Build:
         found = {cls: methods for cls, methods in mains.items() if methods}
         if found:
             return found
-        for c in p.classes:
-            if self.own.is_known_library(p.type_name(c.type)):
-                continue
-            methods = tuple(m for m in c.methods if self._is_open(m))
-            if methods:
-                found[c.type] = methods
+        for visible in (True, False):  # where nothing is public or protected, everything
+            for c in p.classes:
+                if not self.own.is_known_library(p.type_name(c.type)) and c.dex >= 0:
+                    methods = tuple(m for m in c.methods if self._is_open(m, visible))
+                    if methods or any(p.method(m).name == "<clinit>" for m in c.methods):
+                        found[c.type] = methods
+            if any(found.values()):
+                return found
         return found
 
     def _declared_entry_points(self) -> dict[int, tuple[int, ...]]:
@@ -154,10 +156,11 @@ class _Build:
         p = self.program
         return (p.method(m).name, p.descriptor(m)) == _MAIN and p.is_static(m) and p.has_code(m)
 
-    def _is_open(self, m: int) -> bool:
+    def _is_open(self, m: int, visible: bool) -> bool:
         definition = self.program.definition(m)
-        visible = definition is not None and definition.access & (ACC_PUBLIC | ACC_PROTECTED)
-        return bool(visible) and self.program.has_code(m) and not self.program.method(m).name.startswith("<")
+        if definition is None or (visible and not definition.access & (ACC_PUBLIC | ACC_PROTECTED)):
+            return False
+        return self.program.has_code(m) and not self.program.method(m).name.startswith("<")
 
     def _quick(self, open_classes: dict[int, tuple[int, ...]]) -> rta.RtaResult:
         """A first, coarse look: of which classes there may be objects."""
