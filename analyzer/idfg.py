@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer.encode import Encoded, Layout
-from analyzer.names import Names
+from analyzer.words import Names
 from analyzer.shape import Context
 from analyzer.tokens import Key
 from gpu.errors import WrongConfiguration
