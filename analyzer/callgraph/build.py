@@ -14,6 +14,7 @@ from analyzer.android.lambdas import Lambdas
 from analyzer.android.lifecycle import Role
 from analyzer.android.names import ESCAPED
 from analyzer.android.own import Own
+from analyzer.android.reflection import Reflection
 from analyzer.android.shims import Shims
 from analyzer.callgraph import rta
 from analyzer.callgraph.graph import CallGraph, Problem, Site
@@ -67,12 +68,15 @@ class _Build:
         self.entered = {e.cls: e for e in self.entries if e.status == ENTERED}
         self.called_back: dict[int, dict[int, None]] = {}  # class that defines it -> methods
         self.object_environments: dict[int, int] = {}
+        self.makers: dict[int, int] = {}
 
     def run(self) -> CallGraph:
+        bases = frozenset(b for life in self.manifest_kinds.values() for b in life.base_classes)
+        self.reflection = Reflection(self.program, self.hierarchy, self.own, frozenset(self.entered), bases)
         open_classes = self._open_classes()
         quick = self._quick(open_classes)
         self.made = frozenset(quick.made)
-        kit = self.kit = Kit(self.program, self.hierarchy, quick.instantiated)
+        kit = self.kit = Kit(self.program, self.hierarchy, (*quick.instantiated, *self.reflection.nameable()))
         self.shims, self.lambdas = Shims(kit, self.knowledge, self.own), Lambdas(kit)
         environments = self._environments(open_classes)
         hooks = Hooks(
@@ -80,11 +84,12 @@ class _Build:
             dynamic=self.lambdas.factory,
             kept=Escapes(self.program, self.hierarchy, self.knowledge).kept,
             stored=self.shims.stored,
+            class_constant=lambda cls: self._maker(cls) if self.reflection.is_made(cls) else -1,
             escaped=self._escaped,
             is_library=lambda cls: self.own.is_known_library(self.program.type_name(cls)),
         )
         vta = self.vta = Vta(self.program, self.hierarchy, self.callbacks, hooks, kit.static(ESCAPED), self.deadline)
-        for m in environments:
+        for m in (*environments, *self.makers.values()):
             vta.add(m)
         for cls in sorted({*self.entered, *open_classes}):
             vta.touch(cls)
@@ -99,6 +104,7 @@ class _Build:
             every = list(environments)
             every += [self.object_environments[cls] for cls in sorted(self.object_environments)]
             every += [self.shims.later[m] for m in sorted(self.shims.later)]
+            every += [self.makers[cls] for cls in sorted(self.makers)]
             own, library = self._callback_arms()
             loops = [app.callbacks_of_class(kit, cls, methods, number) for cls, methods in library.items()]
             every += loops
@@ -114,7 +120,8 @@ class _Build:
     def _found(self) -> tuple[int, ...]:
         """How much there is to loop over."""
         callbacks = sum(map(len, self.called_back.values()))
-        return callbacks, len(self.object_environments), len(self.shims.later), len(self.vta.result.initialisers)
+        others = len(self.object_environments) + len(self.shims.later) + len(self.makers)
+        return callbacks, others, len(self.vta.result.initialisers)
 
     # -- entry points -----------------------------------------------------------------------------------------------
 
@@ -173,7 +180,9 @@ class _Build:
         for cls, entry in self.entered.items():
             entries += lifecycle.methods(h, self.lifecycles[entry.lifecycle], cls)
             entries += lifecycle.handlers(h, p, cls, self._handler_names())
-        return rta.analyze(p, h, self.callbacks, entries, made, self.knowledge, self.object_kinds)
+        return rta.analyze(
+            p, h, self.callbacks, entries, made, self.knowledge, self.object_kinds, self.reflection.is_made
+        )
 
     def _layout_classes(self) -> list[int]:
         return app.layout_classes(self.program, self.hierarchy, self.files)
@@ -194,7 +203,8 @@ class _Build:
                 found.append(written[entry.cls])
             entries.append(replace(entry, environment=written.get(entry.cls, -1)))
         self.entries = tuple(entries)
-        found += [app.maker(kit, cls) for cls in self._layout_classes()]
+        for cls in self._layout_classes():
+            self._maker(cls)
         found += [app.unknown_callers(kit, cls, open_classes[cls]) for cls in sorted(open_classes)]
         return found
 
@@ -215,11 +225,21 @@ class _Build:
         )
 
     def _shim(self, site: Site, library_method: int, n_args: int) -> int:
-        shim = self.shims.of(site, library_method, n_args)
+        for cls in self.reflection.loaded(site, library_method):
+            self.vta.add(self._maker(cls))
+        shim = self.reflection.invoked(self.kit, site, library_method)
+        if shim < 0:
+            shim = self.shims.of(site, library_method, n_args)
         later = self.shims.later.get(library_method)
         if later is not None:
             self.vta.add(later)
         return shim
+
+    def _maker(self, cls: int) -> int:
+        """A method that makes objects of a class which only its name or class constant asks for."""
+        if cls not in self.makers:
+            self.makers[cls] = app.maker(self.kit, cls)
+        return self.makers[cls]
 
     def _escaped(self, cls: int) -> tuple[tuple[int, bool], ...]:
         """What starts to run when an object of the class is handed to the framework."""
@@ -322,5 +342,6 @@ class _Build:
             callbacks=tuple(sorted(m for ms in self.called_back.values() for m in ms if m in reachable)),
             problems=(*self.problems, *result.problems),
             own=self.own,
+            shim_sites={result.shims[s]: s for s in sites if s in result.shims},
             complete=result.complete,
         )

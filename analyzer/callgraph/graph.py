@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,8 @@ class CallGraph:
     """Call sites in library classes with too many targets, sorted: no app targets, treated as unmodelled calls."""
     own: Own
     """Tells the app's own classes from those of libraries."""
+    shim_sites: dict[int, Site] = field(default_factory=dict)
+    """Shim -> the call site for which it was made: where its statements count as standing."""
     components: tuple[ComponentEntry, ...] = ()
     """What the app declares, with its environment method."""
     environments: tuple[int, ...] = ()

@@ -7,7 +7,7 @@ instruction columns only (`Program.scan`), so it is fast, and it is coarser than
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from analyzer.android.callbacks import Callbacks
@@ -41,13 +41,15 @@ def analyze(
     instantiated: Iterable[int] = (),
     knowledge: Knowledge | None = None,
     lifecycles: Mapping[str, Lifecycle] | None = None,
+    is_made: Callable[[int], bool] = lambda cls: False,
 ) -> RtaResult:
     """What can run from `entries` when Android makes objects of the classes `instantiated`.
 
     `knowledge` tells what library methods call back at once (`toString` …). `lifecycles` are those that any object of
-    a fitting class follows (fragments), also where the app brings the base class along.
+    a fitting class follows (fragments), also where the app brings the base class along. `is_made` says whether the
+    constant of a class leads to objects of it.
     """
-    rta = _Rta(program, hierarchy, callbacks, knowledge, tuple((lifecycles or {}).values()))
+    rta = _Rta(program, hierarchy, callbacks, knowledge, tuple((lifecycles or {}).values()), is_made)
     for cls in sorted(set(instantiated)):
         rta.instantiate(cls)
     for m in sorted(set(entries)):
@@ -70,9 +72,10 @@ class _Rta:
         callbacks: Callbacks,
         knowledge: Knowledge | None,
         lifecycles: tuple[Lifecycle, ...],
+        is_made: Callable[[int], bool],
     ) -> None:
         self._program, self._hierarchy, self._callbacks = program, hierarchy, callbacks
-        self._knowledge = knowledge
+        self._knowledge, self._is_made = knowledge, is_made
         self._lifecycles = [
             ({program.type_id(b) for b in life.base_classes}, [(c.name, c.descriptor) for c in life.calls])
             for life in lifecycles
@@ -135,6 +138,9 @@ class _Rta:
         for cls in scan.news:
             if self._hierarchy.is_app(cls):
                 self.made.add(cls)
+                self.instantiate(cls)
+        for cls in scan.const_classes:
+            if self._is_made(cls):
                 self.instantiate(cls)
         for f in (*scan.reads, *scan.writes):
             self.touch(self._program.field(self._hierarchy.resolve_field(f)).cls)

@@ -32,6 +32,7 @@ class Hooks:
     kept(library method)               positions whose objects the library may keep or hand back; -1 is the receiver
     stored(library method)             (parameter, pseudo-field) pairs: what it keeps for shims; -1 is the receiver
     is_library(class)                  True for classes of known libraries, also where the app brings them along
+    class_constant(class)              a method to run because the class itself is handed around, or -1
     escaped(exact class)               methods that start to run when an object of that class is handed out, each with
                                        True when the object is its receiver
     """
@@ -41,6 +42,7 @@ class Hooks:
     kept: Callable[[int], frozenset[int]]
     stored: Callable[[int], tuple[tuple[int, str], ...]]
     is_library: Callable[[int], bool]
+    class_constant: Callable[[int], int]
     escaped: Callable[[int], tuple[tuple[int, bool], ...]]
 
 
@@ -228,6 +230,10 @@ class Vta:
                 flow.seed(first + dst[i], flow.bit(ref[i]) if self._is_reference_array(ref[i]) else LIBRARY)
             elif kind in (Op.STRING, Op.CLASS):
                 flow.seed(first + dst[i], LIBRARY)
+                if kind == Op.CLASS:
+                    maker = self._hooks.class_constant(ref[i])
+                    if maker >= 0:
+                        self._reach(maker)
             elif kind == Op.CAST:
                 flow.filter(first + dst[i], ref[i])
                 flow.edge(first + a[i], first + dst[i])

@@ -168,3 +168,17 @@ def test_suite_apps_have_complete_graphs(suites: Path) -> None:
         found = app(suites / "real" / name)
         assert found.graph.complete and not found.graph.problems
         assert all(e.status == "entered" for e in found.graph.components)
+
+
+@pytest.mark.parametrize(
+    ("name", "runs"),
+    [
+        ("Reflection1", "ConcreteClass.<init>"),
+        ("Reflection4", "ConcreteClass.foo"),
+        ("Reflection5", "MainActivity.log"),
+        ("Reflection6", "MainActivity.foo"),
+        ("Reflection8", "ConcreteClass.foo(Ljava/lang/String;)V"),
+    ],
+)
+def test_reflection_with_constant_names_is_followed(suites: Path, name: str, runs: str) -> None:
+    assert runs in app(suites / "droidbench3" / "Reflection" / f"{name}.apk").reached
