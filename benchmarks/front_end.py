@@ -83,7 +83,7 @@ def app(path: Path, repeats: int, slow_repeats: int) -> dict[str, Any]:
     logger.disable("androguard")
     files = dex_files(path)
     dex = read(files)
-    facts = {
+    facts: dict[str, Any] = {
         "app": path.name,
         "dex_files": len(files),
         "dex_bytes": sum(map(len, files)),

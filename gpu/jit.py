@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ROOT = Path(__file__).resolve().parent.parent
 """Folder that holds the packages."""
 
-KERNEL_FILES = ("gpu/**/*.py", "analyzer/**/kernels.py", "analyzer/**/opcodes.py", "analyzer/**/layout.py")
+KERNEL_FILES = ("gpu/**/*.py", "analyzer/**/kernels/*.py", "analyzer/**/opcodes.py", "analyzer/**/layout.py")
 """Files that can hold a kernel, a helper of one or a constant of one."""
 
 STALE_DAYS = 30

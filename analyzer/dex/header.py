@@ -16,7 +16,8 @@ ITEM_BYTES = {STRING: 4, TYPE: 4, PROTO: 12, FIELD: 8, METHOD: 8, SITE: 4, HANDL
 _HEADER_TABLES = (STRING, TYPE, PROTO, FIELD, METHOD, CLASSES)
 _MAP_TABLES = {0x0007: SITE, 0x0008: HANDLE}
 _PLAIN_HEADER, _CONTAINER_HEADER = 0x70, 0x78
-_MAX_HEADERS = 1000
+_MAX_HEADERS = 100
+_MAX_SITES = 1 << 16
 _MAX_SHARE = 4
 """The id tables of all headers of one file may name so many times its bytes (headers of a container can share)."""
 
@@ -120,6 +121,8 @@ def _header(data: bytes, p: int, name: str, at: int, problems: list[Problem]) ->
     for kind, rows, offset in _map_tables(data, base + fields[0] if fields[0] else 0):
         if base + offset + rows * ITEM_BYTES[kind] > end:
             note(52, "call sites or method handles lie outside the file")
+        elif rows > _MAX_SITES:
+            note(52, f"{rows} call sites or method handles: more than an instruction can name, left out")
         elif tables[kind][0] == 0:
             tables[kind] = (rows, at + base + offset)
     return Header(name, version, at + base, at + end, tables), step

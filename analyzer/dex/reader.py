@@ -17,6 +17,7 @@ from analyzer.dex.layout import BASE, CLASSES, DEX_COLUMNS, END, LIMITS, N_COUNT
 from analyzer.dex.opcodes import FIELD, HANDLE, METHOD, PROTO, SITE, STRING, TYPE
 from analyzer.dex.strings import StringTable
 from analyzer.dex.tables import Dex
+from gpu.errors import GdroidError, UnreadableInput, UnsupportedFeature
 
 I4 = NDArray[np.int32]
 I8 = NDArray[np.int64]
@@ -28,11 +29,12 @@ _MAX_PROBLEMS = 200
 """Damaged items listed one by one; the rest is counted."""
 
 
-def read(files: Sequence[bytes], names: Sequence[str] | None = None) -> Dex:
+def read(files: Sequence[bytes], names: Sequence[str] | None = None, *, skip_unreadable: bool = False) -> Dex:
     """Read dex files, in the order in which Android looks classes up, into one id space.
 
-    Raises UnreadableInput (UnsupportedFeature for big-endian files) where a header or an id table is unusable; all
-    other damage is listed in `Dex.problems` and, per code item, in `Dex.code_status`.
+    Raises UnreadableInput (UnsupportedFeature for big-endian files) where a header or an id table is unusable; with
+    `skip_unreadable` such a file becomes a problem, unless no other is left. All other damage is listed in
+    `Dex.problems` and, per code item, in `Dex.code_status`.
     """
     if names is None:
         names = [f"classes{i + 1 if i else ''}.dex" for i in range(len(files))]
@@ -41,7 +43,7 @@ def read(files: Sequence[bytes], names: Sequence[str] | None = None) -> Dex:
     # Compiled on import, so imported here.
     from analyzer.dex import kernels
 
-    return _Reader(files, names, kernels).read()
+    return _Reader(files, names, kernels, skip_unreadable).read()
 
 
 def csr(counts: NDArray[Any], dtype: type[np.signedinteger[Any]] = np.int64) -> NDArray[Any]:
@@ -54,7 +56,9 @@ def csr(counts: NDArray[Any], dtype: type[np.signedinteger[Any]] = np.int64) -> 
 class _Reader:
     """The state of one `read`: the joined bytes, the table of dex files, the map from local to global ids."""
 
-    def __init__(self, files: Sequence[bytes], names: Sequence[str], kernels: ModuleType) -> None:
+    def __init__(
+        self, files: Sequence[bytes], names: Sequence[str], kernels: ModuleType, skip_unreadable: bool = False
+    ) -> None:
         self.k = kernels
         self.problems: list[Problem] = []
         starts = [0]
@@ -62,9 +66,18 @@ class _Reader:
             starts.append((starts[-1] + len(data) + _PAD + 7) & ~7)
         self.data = np.zeros(starts[-1] + _PAD, np.uint8)
         self.headers: list[Header] = []
+        failure: GdroidError | None = None
         for at, data, name in zip(starts, files, names, strict=False):
             self.data[at : at + len(data)] = np.frombuffer(data, np.uint8)
-            self.headers += headers(data, name, at, self.problems)
+            try:
+                self.headers += headers(data, name, at, self.problems)
+            except (UnreadableInput, UnsupportedFeature) as error:
+                if not skip_unreadable:
+                    raise
+                failure = error
+                self.problems.append(Problem(name, "file", f"skipped: {error}"))
+        if failure and not self.headers:
+            raise failure
         self.seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
         self.total = sum(map(len, files))
         self._place_rows()

@@ -15,9 +15,11 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from analyzer.dex import Dex, read
 from gpu.errors import UnreadableInput, UnsupportedFeature
@@ -107,10 +109,10 @@ def check(dex: Dex) -> None:
     n_protos, n_fields, n_methods = len(dex.proto_return), len(dex.field_name), len(dex.method_name)
     n_code, n_insns = len(dex.code_off), len(dex.op)
 
-    def within(column: np.ndarray, limit: int, least: int = 0) -> None:  # type: ignore[type-arg]
+    def within(column: NDArray[Any], limit: int, least: int = 0) -> None:
         assert len(column) == 0 or (least <= int(column.min()) and int(column.max()) < limit)
 
-    def csr(column: np.ndarray, rows: int, target: int) -> None:  # type: ignore[type-arg]
+    def csr(column: NDArray[Any], rows: int, target: int) -> None:
         assert len(column) == rows + 1
         assert column[0] == 0
         assert column[-1] == target

@@ -132,9 +132,9 @@ class Writer:
         for method in [*cls.direct, *cls.virtual]:
             self.method(cls.name, method.name, method.descriptor)
             for _, _, handlers, _ in method.code.tries if method.code else ():
-                for kind, _ in handlers:
-                    if isinstance(kind, str):
-                        self.type(kind)
+                for caught, _ in handlers:
+                    if isinstance(caught, str):
+                        self.type(caught)
 
     def build(self, base: int = 0, header_size: int = 0x70) -> bytes:
         """Bytes of the dex file, which lies `base` bytes behind the start of its container."""

@@ -257,6 +257,7 @@ class _Checker:
             self.equal([a, b, c][: len(registers)], registers, where)
         meaning = opcodes.MEANING[op]
         if meaning == opcodes.BRANCH:
+            assert number is not None
             self.equal(x, pc + number, where)
         elif meaning == opcodes.LIT64:
             self.equal(col["lit64"][x], number, where)
@@ -319,7 +320,7 @@ def _super(cls: Any) -> str | None:
     return None if name.startswith("AG:") else name
 
 
-def _proto(manager: Any, index: int) -> str:
+def _proto(manager: Any, index: int | None) -> str:
     return "".join(manager.get_proto(index))
 
 

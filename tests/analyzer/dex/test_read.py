@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import struct
+
 import numpy as np
 import pytest
 
@@ -295,8 +298,7 @@ def test_static_values_of_every_kind() -> None:
         rows = values + extra
         fields = [(f"f{i}", "I", 9) for i in range(len(rows) + 1)]
         encoded = uleb(len(rows)) + b"".join(row[0] for row in rows)
-        again = Writer(**{name: list(getattr(writer, name)) for name in ("strings", "types", "protos")})
-        again.fields, again.methods = list(writer.fields), list(writer.methods)
+        again = copy.deepcopy(writer)
         again.add(Class("La;", static_fields=fields, static_values=encoded))
         dex = read([again.build()])
         assert dex.ef_value_kind.tolist() == [*(row[1] for row in rows), 0xFF]
@@ -367,8 +369,6 @@ def test_a_container_holds_several_dex_files() -> None:
 
 
 def test_dex_files_of_a_container_can_share_their_strings() -> None:
-    import struct
-
     one, two = Writer(), Writer()
     for writer in (one, two):
         for text in ("La;", "Ljava/lang/Object;", "V", "m", "shared"):
@@ -384,8 +384,6 @@ def test_dex_files_of_a_container_can_share_their_strings() -> None:
 
 
 def test_a_header_walk_ends() -> None:
-    import struct
-
     writers = [Writer(), Writer()]
     for writer in writers:
         writer.add(Class("La;"))
@@ -412,6 +410,16 @@ def test_a_header_walk_ends() -> None:
 def test_what_cannot_be_read_names_file_and_offset(change, where: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(UnreadableInput, match=f"broken.dex: offset {where}:"):
         read([change(one_method([0x000E]))], ["broken.dex"])
+
+
+def test_an_unreadable_file_can_be_skipped_but_not_the_last_one() -> None:
+    good, bad = one_method([0x000E]), b"no dex"
+    dex = read([bad, good, bad], ["a", "b", "c"], skip_unreadable=True)
+    assert dex.names == ("b",)
+    assert [problem.file for problem in dex.problems] == ["a", "c"]
+    assert len(dex.op) == 1
+    with pytest.raises(UnreadableInput):
+        read([bad, bad], skip_unreadable=True)
 
 
 def test_big_endian_files_are_not_supported() -> None:
@@ -445,8 +453,6 @@ def test_bytes_behind_the_dex_are_reported_and_harmless() -> None:
 
 
 def test_ids_out_of_range_do_not_hide_the_rest() -> None:
-    import struct
-
     writer = Writer()
     writer.method("Lb;", "f", "(I)V")
     writer.field("Lb;", "g", "I")
@@ -458,15 +464,15 @@ def test_ids_out_of_range_do_not_hide_the_rest() -> None:
     dex = read([seal(bytes(data))])
     assert len(dex.op) == 1
     assert {problem.where for problem in dex.problems} == {"id tables"}
-    for column, table in (
-        *((dex.type_descriptor, dex.strings), (dex.proto_return, dex.type_descriptor)),
-        *(
-            (dex.field_type, dex.type_descriptor),
-            (dex.method_proto, dex.proto_return),
-            (dex.proto_params, dex.type_descriptor),
-        ),
+    n_types = len(dex.type_descriptor)
+    for column, limit in (
+        (dex.type_descriptor, len(dex.strings)),
+        (dex.proto_return, n_types),
+        (dex.proto_params, n_types),
+        (dex.field_type, n_types),
+        (dex.method_proto, len(dex.proto_return)),
     ):
-        assert column.max(initial=-1) < len(table)
+        assert column.max(initial=-1) < limit
     assert len(dex.proto_params_off) == len(dex.proto_return) + 1
     assert "" in list(dex.strings)
 
@@ -497,8 +503,6 @@ def test_shared_payloads_cannot_blow_up_memory() -> None:
 
 
 def test_overlapping_code_items_cannot_blow_up_memory() -> None:
-    import struct
-
     n = 3_000
     writer = Writer()
     writer.add(Class("La;", direct=[Method(f"m{i}", code=Code([0] * 7 + [0x000E])) for i in range(n)]))
@@ -513,8 +517,6 @@ def test_overlapping_code_items_cannot_blow_up_memory() -> None:
 
 
 def test_overlapping_strings_cannot_take_quadratic_time() -> None:
-    import struct
-
     n = 20_000
     writer = Writer()
     writer.strings += [b"%d" % i for i in range(n)]
@@ -530,8 +532,6 @@ def test_overlapping_strings_cannot_take_quadratic_time() -> None:
 
 
 def test_shared_class_data_cannot_blow_up_memory() -> None:
-    import struct
-
     n = 2_000
     writer = Writer()
     writer.add(Class("La;", static_fields=[(f"f{i}", "I", 9) for i in range(n)]))
@@ -560,17 +560,12 @@ def test_tables_made_to_collide_are_read_all_the_same(monkeypatch: pytest.Monkey
         assert np.array_equal(getattr(got, name), getattr(expected, name))
 
 
-def test_colliding_keys_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colliding_keys_end_the_search() -> None:
     from analyzer.dex import kernels
 
     n = 5_000
-    start, size = np.arange(n, dtype=np.int64), np.ones(n, np.int32)
-    data = np.arange(n + 8, dtype=np.int64).astype(np.uint8)
-    table = np.zeros(1 << 14, np.int32)
-    size[:] = np.arange(n) % 1000 + 1
-    buffer = np.zeros(n + 1100, np.uint8)
-    got = kernels.intern_strings(
-        buffer, start, size, np.zeros(n, np.uint64), table, np.empty(n, np.int32), np.empty(n, np.int32)
-    )
+    # Texts of a thousand lengths, all with the same hash.
+    start, size = np.zeros(n, np.int64), (np.arange(n) % 1000).astype(np.int32)
+    work = [np.zeros(1 << 14, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)]
+    got = kernels.intern_strings(np.zeros(2_000, np.uint8), start, size, np.zeros(n, np.uint64), *work)  # type: ignore[no-untyped-call]
     assert got == -1
-    assert len(data)
