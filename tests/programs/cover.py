@@ -1,0 +1,236 @@
+"""Which run-time objects and labels the tokens of a method stand for, in one activation of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from analyzer.lower import Key
+from analyzer.tokens import (
+    BEYOND,
+    BY_TYPE,
+    CELL,
+    DEEP,
+    FORMAL,
+    LIBRARY_BY_TYPE,
+    OBJECT,
+    STATIC,
+    TAINT,
+    UNKNOWN,
+    root_field,
+)
+from gpu.reference import bits_of
+from tests.programs.heap import CellKey, Origin, Value, Write, window
+from tests.programs.solving import Solved
+
+Cells = dict[int, list[tuple[int, int]]]
+"""Column -> (field, bits) of its cells."""
+
+
+@dataclass
+class Activation:
+    """One run of a method."""
+
+    number: int
+    method: int
+    start: int
+    args: list[Value]
+    op: int = 0
+    looked: tuple[int, int] = (-1, -1)
+    memo: dict[tuple[Key, int], dict[Origin | None, frozenset[Origin]]] = field(default_factory=dict)
+
+
+class Cover:
+    """Decides, for an activation, whether tokens cover what was seen.
+
+    A formal stands for what lay on its path on entry, and for what was stored there since through another outside
+    token of the method (semantics.md 4, the alias term of sigma).
+    """
+
+    def __init__(self, solved: Solved, statics: dict[int, list[Write]]) -> None:
+        self.s, self.statics = solved, statics
+        self.sites = solved.ctx.sites
+        self._heap: dict[tuple[int, int], tuple[Cells, dict[int, int]]] = {}
+        self._calls: dict[tuple[int, int], int] = {}
+        for i, site in enumerate(self.sites.all):
+            if site.kind == "call":
+                self._calls[site.method, site.op] = i
+
+    # -- rows --------------------------------------------------------------------------------------------------
+
+    def rows(self, method: int) -> tuple[int, ...]:
+        layout = self.s.idfg.layout(method)
+        return self.s.solution.rows[layout.number]
+
+    def row(self, method: int, key: tuple[int, ...]) -> int:
+        """Bits of a channel row; 0 when the method has none."""
+        layout = self.s.idfg.layout(method)
+        at = self.s.idfg.row(layout, key)
+        return self.rows(method)[at] if at >= 0 else 0
+
+    def heap(self, method: int, op: int) -> tuple[Cells, dict[int, int]]:
+        """(cells by column, static rows) before an operation."""
+        if (method, op) not in self._heap:
+            layout, rows = self.s.idfg.state(method, op)
+            column = {key: c for c, key in enumerate(layout.columns)}
+            cells: Cells = {}
+            statics = {}
+            for row, key in enumerate(layout.rows):
+                if isinstance(key, int):
+                    continue
+                if key[0] == CELL:
+                    cells.setdefault(column[key[1]], []).append((key[2], rows[row]))
+                elif key[0] == STATIC:
+                    statics[key[1]] = rows[row]
+            self._heap[method, op] = cells, statics
+        return self._heap[method, op]
+
+    def cell_bits(self, act: Activation, cells: Cells, o: Origin, key: CellKey) -> int | None:
+        """Union of the rows that stand for a cell, over all tokens that cover its object; None when there is none."""
+        found = None
+        columns = self.s.idfg.layout(act.method).columns
+        for column, rows in cells.items():
+            related = [bits for f, bits in rows if self.matches(f, key)]
+            if related and self.stands_for(act, columns[column], o):
+                for bits in related:
+                    found = (found or 0) | bits
+        return found
+
+    def matches(self, f: int, key: CellKey) -> bool:
+        """Whether a field of the analysis speaks of a run-time cell."""
+        fields = self.s.ctx.fields
+        if f == fields.star:
+            return True
+        if isinstance(key, tuple):
+            if key[0] == "$elem":
+                return f == fields.elem or fields.wild(f) == fields.elem
+            return f in (fields.any, fields.index(key[1]))
+        return f == key
+
+    # -- tokens ------------------------------------------------------------------------------------------------
+
+    def missing(self, act: Activation, bits: int, value: Value) -> Iterator[Origin]:
+        """What of a value no token of a row covers."""
+        columns = self.s.idfg.layout(act.method).columns
+        tokens = [columns[c] for c in bits_of(bits)]
+        if value.object is not None and not any(self.stands_for(act, t, value.object) for t in tokens):
+            yield value.object
+        for label in value.labels:
+            if not any(self.carries(act, t, label) for t in tokens):
+                yield label
+
+    def carries(self, act: Activation, token: Key, label: Origin) -> bool:
+        """Whether a token stands for a label."""
+        if token[0] == TAINT:
+            site = self.sites[token[2]]
+            return (site.method, site.op) == label.site[:2]
+        if token[0] == FORMAL:
+            return any(label in labels for labels in self.held(act, token).values())
+        if token[0] == DEEP:
+            return label in self.region(act, token[1])[1]
+        return False
+
+    def stands_for(self, act: Activation, token: Key, o: Origin) -> bool:
+        """Whether a token may be an object."""
+        kind = token[0]
+        if kind == UNKNOWN:
+            return True
+        if kind == OBJECT:
+            return self.named(act, token, o)
+        if kind == FORMAL:
+            return o in self.held(act, token)
+        if kind == DEEP:
+            return o in self.region(act, token[1])[0]
+        if kind == BY_TYPE:
+            return o.type == token[1]
+        if kind == LIBRARY_BY_TYPE:
+            return o.kind in ("library", "exception")
+        return kind == BEYOND and (o.kind in ("library", "exception") or self.in_table(o))
+
+    def in_table(self, o: Origin) -> bool:
+        """Whether the site of an object is in the table of library statics."""
+        return any(
+            (s := self.sites[i]).method == o.site[0] and s.op == o.site[1]
+            for i in self.s.ctx.table.sites
+            if i >= 0
+        )
+
+    def named(self, act: Activation, token: Key, o: Origin) -> bool:
+        site = self.sites[token[1]]
+        if o.kind == "exception":
+            return site.kind == "exception" and self.s.hierarchy.may_be(False, site.type, o.type)
+        if (site.method, site.op, site.kind) != o.site:
+            return False
+        if token[1] in self.s.ctx.table.sites:
+            return True
+        if act.number not in o.chain:
+            return False
+        at = o.chain[act.number]
+        shape = self.s.ctx.shapes[act.method]
+        if shape.context and site.kind in ("new", "library") and (act.method, at) != o.site[:2]:
+            return bool(token[2] == self._calls.get((act.method, at), -2))
+        return bool(token[2] == -1)
+
+    def root_value(self, act: Activation, root: int) -> Value | None:
+        f = root_field(root)
+        if f < 0:
+            return act.args[root] if root < len(act.args) else None
+        value = None
+        for write in self.statics.get(f, ()):
+            if write.time < act.start:
+                value = write.value
+        return value
+
+    def held(self, act: Activation, token: Key) -> dict[Origin | None, frozenset[Origin]]:
+        """Objects that a formal stands for, each with labels that come with it; None: no object."""
+        _, root, path = token
+        if not path:
+            value = self.root_value(act, root)
+            return {} if value is None else {value.object: value.labels}
+        owner = (FORMAL, root, path[:-1])
+        found: dict[Origin | None, frozenset[Origin]] = {}
+        for o, labels in self.held(act, owner).items():
+            found[None] = found.get(None, frozenset()) | labels
+            if o is None:
+                continue
+            for key, history in o.cells.items():
+                if self.matches(path[-1], key):
+                    for write in window(history, act.start):
+                        if write.time >= act.start and not self.through_alias(act, write, owner):
+                            continue
+                        v = write.value
+                        found[v.object] = found.get(v.object, frozenset()) | v.labels | labels
+        return found
+
+    def through_alias(self, act: Activation, write: Write, owner: Key) -> bool:
+        """Whether a store during an activation may have gone through another outside token than the owner."""
+        if write.activation != act.number or write.base < 0:
+            return True
+        columns = self.s.idfg.layout(act.method).columns
+        for c in bits_of(self.rows(act.method)[write.base]):
+            token = columns[c]
+            if token != owner and (token[0] not in (OBJECT, TAINT) or token[0] == OBJECT and token[1] in self.s.ctx.table.sites):
+                return True
+        return False
+
+    def region(self, act: Activation, root: int) -> tuple[set[Origin], set[Origin]]:
+        """(objects, labels) below a root, on entry or since."""
+        value = self.root_value(act, root)
+        objects: set[Origin] = set()
+        if value is None:
+            return objects, set()
+        labels = set(value.labels)
+        pending = [value.object] if value.object else []
+        seen: set[Origin] = set()
+        while pending:
+            o = pending.pop()
+            if o in seen:
+                continue
+            seen.add(o)
+            for history in o.cells.values():
+                for write in window(history, act.start):
+                    labels |= write.value.labels
+                    if write.value.object is not None:
+                        objects.add(write.value.object)
+                        pending.append(write.value.object)
+        return objects, labels

@@ -1,0 +1,283 @@
+"""Random small programs in the small language, from any source of randomness with the methods of `random.Random`."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+_PARENTS = {"B": "A", "A": "L", "L": "Object", "E": "Throwable", "Throwable": "Object", "List": "Object", "String": "Object"}
+_TYPES = ("A", "B", "L", "Object")
+_FIELDS = {
+    "A": [("A", "f"), ("A", "g"), ("Object", "o"), ("A[]", "r"), ("int", "n")],
+    "B": [("B", "h"), ("Object", "k")],
+    "L": [("L", "l"), ("Object", "p")],
+    "E": [("Object", "q"), ("A", "w")],
+}
+_STATICS = [("A", "A", "s"), ("A", "Object", "t"), ("L", "L", "u"), ("L", "Object", "v"), ("A", "int", "m")]
+
+
+@dataclass(frozen=True)
+class _Method:
+    cls: str
+    name: str
+    ret: str
+    params: tuple[str, ...]
+    static: bool
+
+
+def _is_a(kind: str, target: str) -> bool:
+    while kind != target:
+        if kind not in _PARENTS:
+            return kind.endswith("[]") and target == "Object"
+        kind = _PARENTS[kind]
+    return True
+
+
+class _Body:
+    """Statements of one method."""
+
+    def __init__(self, rng: random.Random, methods: list[_Method], method: _Method, constructor: bool) -> None:
+        self.rng, self.methods, self.me = rng, methods, method
+        self.constructor = constructor
+        self.vars: list[tuple[str, str]] = [(kind, f"p{i}") for i, kind in enumerate(method.params)]
+        self.params = list(self.vars)
+        if not method.static:
+            self.vars.append((method.cls, "this"))
+        self.lines: list[str] = []
+        self.n_caught = 0
+
+    def pick(self, target: str) -> str | None:
+        """A variable that fits a type."""
+        found = [name for kind, name in self.vars if _is_a(kind, target)]
+        return self.rng.choice(found) if found else None
+
+    def base(self) -> tuple[str, str]:
+        """(type, name) of a variable with fields."""
+        return self.rng.choice([v for v in self.vars if v[0] in _FIELDS])
+
+    def assignable(self) -> list[tuple[str, str]]:
+        return [v for v in self.vars if v[1] != "this"]
+
+    def fields(self, kind: str) -> list[tuple[str, str]]:
+        found = []
+        while kind in _PARENTS:
+            found += _FIELDS.get(kind, [])
+            kind = _PARENTS[kind]
+        return found
+
+    def run(self, size: int) -> list[str]:
+        rng = self.rng
+        for i, kind in enumerate(("A", "A", "Object", "L")):
+            if i < 2 or rng.random() < 0.6:
+                name = f"v{i}"
+                init = self.fresh(kind) if rng.random() < 0.5 else self.pick(kind) or "null"
+                self.lines.append(f"{kind} {name} = {init};")
+                self.vars.append((kind, name))
+        for kind, name, init, chance in (
+            ("B", "b", "new B()", 0.3), ("int", "n", "0", 0.3), ("List", "z", "new List()", 0.2), ("A[]", "a", "new A[]", 0.3),
+            ("E", "e", "new E()", 0.3),
+        ):  # fmt: skip
+            if rng.random() < chance:
+                self.lines.append(f"{kind} {name} = {init};")
+                self.vars.append((kind, name))
+        for _ in range(size):
+            self.statement(0)
+        if self.me.ret != "void":
+            self.lines.append(f"return {self.pick(self.me.ret) or ('0' if self.me.ret == 'int' else 'null')};")
+        return self.lines
+
+    def fresh(self, kind: str) -> str:
+        if kind == "Object":
+            return self.rng.choice(("new A()", "new B()", "source()", '"s"', "new Object()", "new L()"))
+        return {"A": self.rng.choice(("new A()", "new B()")), "L": "new L()", "B": "new B()", "List": "new List()",
+                "A[]": "new A[]", "E": "new E()", "Throwable": "new E()", "String": '"s"', "int": self.rng.choice(("1", "number()"))}[kind]  # fmt: skip
+
+    def block(self, depth: int) -> None:
+        for _ in range(self.rng.randint(1, 3)):
+            self.statement(depth + 1)
+
+    def statement(self, depth: int) -> None:
+        rng = self.rng
+        kinds = ["load"] * 4 + ["store"] * 5 + ["call"] * 4 + ["copy"] * 2 + ["fresh"] * 2 + ["static", "put static"] * 2
+        kinds += ["sink", "label", "mark", "array", "list", "cast", "int", "unmodelled"]
+        if depth < 2:
+            kinds += ["if"] * 2 + ["while"] * 2 + ["try"] * 2 + ["throw", "return"]
+        getattr(self, "s_" + rng.choice(kinds).replace(" ", "_"))(depth)
+
+    def s_load(self, depth: int) -> None:
+        kind, base = self.base()
+        field_kind, name = self.rng.choice(self.fields(kind))
+        targets = [v for v in self.assignable() if _is_a(field_kind, v[0])]
+        if targets:
+            self.lines.append(f"{self.rng.choice(targets)[1]} = {base}.{name};")
+
+    def s_store(self, depth: int) -> None:
+        kind, base = self.base()
+        field_kind, name = self.rng.choice(self.fields(kind))
+        value = self.pick(field_kind)
+        if value is None or self.rng.random() < 0.15:
+            value = self.fresh(field_kind) if self.rng.random() < 0.7 or field_kind == "int" else "null"
+        self.lines.append(f"{base}.{name} = {value};")
+
+    def s_call(self, depth: int) -> None:
+        methods = [m for m in self.methods if m.static or self.pick(m.cls)]
+        if not methods:
+            return
+        m = self.rng.choice(methods)
+        args = ", ".join(self.pick(p) or ("0" if p == "int" else "null") for p in m.params)
+        call = f"{m.cls if m.static else self.pick(m.cls)}.{m.name}({args})"
+        targets = [v[1] for v in self.assignable() if m.ret != "void" and _is_a(m.ret, v[0])]
+        self.lines.append(f"{self.rng.choice(targets)} = {call};" if targets else f"{call};")
+
+    def s_copy(self, depth: int) -> None:
+        if not self.assignable():
+            return
+        kind, name = self.rng.choice(self.assignable())
+        value = self.pick(kind)
+        if value is not None and value != name:
+            self.lines.append(f"{name} = {value};")
+
+    def s_fresh(self, depth: int) -> None:
+        if not self.assignable():
+            return
+        kind, name = self.rng.choice(self.assignable())
+        value = "null" if self.rng.random() < 0.2 and kind != "int" else self.fresh(kind)
+        self.lines.append(f"{name} = {value};")
+
+    def s_static(self, depth: int) -> None:
+        cls, kind, name = self.rng.choice(_STATICS)
+        targets = [v for v in self.assignable() if _is_a(kind, v[0])]
+        if targets:
+            self.lines.append(f"{self.rng.choice(targets)[1]} = {cls}.{name};")
+
+    def s_put_static(self, depth: int) -> None:
+        cls, kind, name = self.rng.choice(_STATICS)
+        self.lines.append(f"{cls}.{name} = {self.pick(kind) or self.fresh(kind)};")
+
+    def s_sink(self, depth: int) -> None:
+        value = self.pick("int") if self.rng.random() < 0.2 else None
+        self.lines.append(f"out({value});" if value else f"sink({self.pick('Object')});")
+
+    def s_label(self, depth: int) -> None:
+        targets = [v[1] for v in self.assignable() if v[0] == "Object"]
+        if targets:
+            self.lines.append(f"{self.rng.choice(targets)} = source();")
+
+    def s_mark(self, depth: int) -> None:
+        targets = [v for v in self.assignable() if v[0] in _TYPES]
+        if targets:
+            kind, name = self.rng.choice(targets)
+            self.lines.append(f"{name} = ({kind}) mark({self.pick(kind)});")
+
+    def s_array(self, depth: int) -> None:
+        arrays = [name for kind, name in self.vars if kind == "A[]"]
+        if not arrays:
+            return
+        index = self.rng.choice(("0", "1", "?", "9"))
+        array = self.rng.choice(arrays)
+        targets = [v[1] for v in self.assignable() if _is_a("A", v[0])]
+        if self.rng.random() < 0.5 and targets:
+            self.lines.append(f"{self.rng.choice(targets)} = {array}[{index}];")
+        else:
+            self.lines.append(f"{array}[{index}] = {self.pick('A') or 'null'};")
+
+    def s_list(self, depth: int) -> None:
+        lists = [name for kind, name in self.vars if kind == "List"]
+        if not lists:
+            return
+        targets = [v[1] for v in self.assignable() if v[0] == "Object"]
+        if self.rng.random() < 0.5 and targets:
+            self.lines.append(f"{self.rng.choice(targets)} = {lists[0]}.get(0);")
+        else:
+            self.lines.append(f"{lists[0]}.add({self.pick('Object')});")
+
+    def s_cast(self, depth: int) -> None:
+        targets = [v for v in self.assignable() if v[0] in ("A", "B", "L", "A[]", "E")]
+        if targets:
+            kind, name = self.rng.choice(targets)
+            self.lines.append(f"{name} = ({kind}) {self.pick('Object')};")
+
+    def s_int(self, depth: int) -> None:
+        target = [v[1] for v in self.assignable() if v[0] == "int"]
+        if target:
+            self.lines.append(f"{target[0]} = {self.pick('int')} + {self.rng.choice(('1', 'number()', str(self.pick('int'))))};")
+
+    def s_unmodelled(self, depth: int) -> None:
+        targets = [v[1] for v in self.assignable() if v[0] == "Object"]
+        if targets:
+            self.lines.append(f"{self.rng.choice(targets)} = Other.mix({self.pick('Object')}, {self.pick('Object')});")
+
+    def condition(self) -> str:
+        if self.rng.random() < 0.7:
+            return "*"
+        first, second = self.pick("Object"), self.pick("Object")
+        return self.rng.choice((f"{first} == {second}", f"{first} != {second}", f"{first}", "0", "1"))
+
+    def s_if(self, depth: int) -> None:
+        self.lines.append(f"if ({self.condition()}) {{")
+        self.block(depth)
+        if self.rng.random() < 0.5:
+            self.lines.append("} else {")
+            self.block(depth)
+        self.lines.append("}")
+
+    def s_while(self, depth: int) -> None:
+        self.lines.append("while (*) {")
+        self.block(depth)
+        self.lines.append("}")
+
+    def s_try(self, depth: int) -> None:
+        self.lines.append("try {")
+        self.block(depth)
+        for kind in self.rng.choice((["E"], ["Throwable"], ["E", "Throwable"])):
+            name = f"c{self.n_caught}"
+            self.n_caught += 1
+            self.lines.append(f"}} catch ({kind} {name}) {{")
+            before = len(self.vars)
+            self.vars.append((kind, name))
+            self.block(depth)
+            del self.vars[before:]
+        self.lines.append("}")
+
+    def s_throw(self, depth: int) -> None:
+        value = self.pick("Throwable")
+        if value:
+            self.lines += ["if (*) {", f"throw {value};", "}"]
+
+    def s_return(self, depth: int) -> None:
+        value = "" if self.me.ret == "void" else f" {self.pick(self.me.ret) or ('0' if self.me.ret == 'int' else 'null')}"
+        self.lines += ["if (*) {", f"return{value};", "}"]
+
+
+def generate(rng: random.Random, most_methods: int = 5, most_statements: int = 7) -> str:
+    """A program: classes A, B extends A, the library class L (which A extends), E, and Main."""
+    methods: list[_Method] = []
+    for i in range(rng.randint(1, most_methods)):
+        cls = rng.choice(("A", "A", "Main", "L"))
+        params = tuple(rng.choice(("A", "A", "Object", "L", "B", "int", "A[]", "E")) for _ in range(rng.randint(0, 3)))
+        static = cls == "Main" or rng.random() < 0.4
+        methods.append(_Method(cls, f"m{i}", rng.choice(("void", "A", "Object", "L", "int")), params, static))
+    overridden = [m for m in methods if not m.static and rng.random() < 0.6]
+    bodies: dict[str, list[str]] = {"A": [], "B": [], "L": [], "E": [], "Main": []}
+
+    def define(cls: str, m: _Method, constructor: bool = False) -> None:
+        params = ", ".join(f"{kind} p{i}" for i, kind in enumerate(m.params))
+        head = f"{cls}({params})" if constructor else f"{'static ' if m.static else ''}{m.ret} {m.name}({params})"
+        body = _Body(rng, methods, _Method(cls, m.name, m.ret, m.params, m.static), constructor)
+        lines = body.run(rng.randint(1, most_statements))
+        bodies[cls] += [f"  {head} {{", *(f"    {line}" for line in lines), "  }"]
+
+    for m in methods:
+        define(m.cls, m)
+    for m in overridden:
+        define("B" if m.cls == "A" else "A", m)
+    define("Main", _Method("Main", "main", "void", (), True))
+    parents = {"A": " extends L", "B": " extends A", "E": " extends Throwable"}
+    text = ['extern class Other = "Lother/Other;" { static Object mix(Object a, Object b); }']
+    for cls, code in bodies.items():
+        text.append(f"{'lib ' if cls == 'L' else ''}class {cls}{parents.get(cls, '')} {{")
+        text += [f"  {kind} {name};" for kind, name in _FIELDS.get(cls, [])]
+        text += [f"  static {kind} {name};" for owner, kind, name in _STATICS if owner == cls]
+        text += code
+        text.append("}")
+    return "\n".join(text)
