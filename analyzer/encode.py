@@ -344,7 +344,7 @@ class _MethodEncoder:
         if p.kind == GEN:
             ops.append((pb.GENERATE, dst, self.column_of[shape.token(p.key)], -1, -1, p.op, ()))
         elif p.kind == TABLE_GET:
-            for key in sorted(shape.ctx.table.statics.get(p.field, ()), key=repr_key):
+            for key in sorted(shape.table_reads.get(p.field, ()), key=repr_key):
                 ops.append((pb.GENERATE, dst, self.column_of[shape.token(key)], -1, -1, p.op, ()))
         elif p.kind == OR and dst >= 0:
             bits = shape.rows[shape.slot(p.src)]

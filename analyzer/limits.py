@@ -19,6 +19,8 @@ class Limits:
     """Entries that a summary of the app's own classes may export before it is coarsened."""
     export_library: int = 100
     """Entries that a summary of library classes may export before it is coarsened."""
+    objects_per_static: int = 10
+    """Objects kept apart in a library static, or in a cell of an object that one reaches; more become one unknown."""
     targets_per_call: int = 20
     """Library call sites with more targets are treated as unmodelled calls."""
     keys_per_object: int = 16

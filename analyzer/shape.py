@@ -48,8 +48,11 @@ from analyzer.tokens import (
     root_field,
     static_root,
 )
-from gpu.problem import CHILD, CONSTANT, ROOT
+from gpu.problem import CHILD, CONSTANT, REGION, ROOT
 from gpu.reference import bits_of
+
+ANYWHERE = -1
+"""Site in the table for any object of it: what is reached through all fields of a table object is one unknown object."""
 
 ESCAPES = -3
 """Filter of `$escaped`: app objects and what may stand for them."""
@@ -65,15 +68,54 @@ class Table:
     cells: dict[tuple[int, int], set[Key]] = field(default_factory=dict)
     sites: set[int] = field(default_factory=set)
 
-    def fields_of(self, site: int) -> list[int]:
-        """Fields of an object of the table that hold something."""
-        return self._by_site().get(site, [])
+    by_site: dict[int, list[int]] = field(default_factory=dict)
+    """Fields of each object of the table that hold something."""
+    labels: dict[int, frozenset[Key]] = field(default_factory=dict)
+    """Labels that are reached from each object of the table, through all fields."""
 
-    def _by_site(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for site, f in self.cells:
-            found.setdefault(site, []).append(f)
-        return found
+    _content: dict[int | tuple[int, int], frozenset[Key]] = field(default_factory=dict)
+
+    def index(self) -> None:
+        """Brings what is derived from the cells up to date."""
+        self._content = {}
+        self.by_site = {}
+        for site, f in sorted(self.cells):
+            self.by_site.setdefault(site, []).append(f)
+        own = {site: frozenset(k for f in fs for k in self.cells[site, f] if k[0] == TAINT) for site, fs in self.by_site.items()}
+        anywhere = own.get(ANYWHERE, frozenset())
+        near = {
+            site: {k[1] for f in fs for k in self.cells[site, f] if k[0] == OBJECT} for site, fs in self.by_site.items()
+        }
+        self.labels = {site: labels | anywhere for site, labels in own.items()}
+        again = True
+        while again:
+            again = False
+            for site, others in near.items():
+                reached = self.labels[site].union(*(self.labels.get(o, anywhere) for o in others))
+                if reached != self.labels[site]:
+                    self.labels[site], again = reached, True
+
+    def content(self, place: int | tuple[int, int], most: int) -> frozenset[Key]:
+        """What a static or a cell holds, seen by a load: beyond `most` objects, one unknown object and all labels."""
+        known = self._content.get(place)
+        if known is None:
+            keys = self.statics.get(place, set()) if isinstance(place, int) else self._cell(*place)
+            objects = [k for k in keys if k[0] != TAINT]
+            if len(objects) > most:
+                labels = {k for k in keys if k[0] == TAINT}
+                labels.update(*(self.labels.get(k[1], ()) for k in objects if k[0] == OBJECT))
+                known = frozenset(labels | {(BEYOND, ANYWHERE)})
+            else:
+                known = frozenset(keys)
+            self._content[place] = known
+        return known
+
+    def reached_labels(self, site: int) -> frozenset[Key]:
+        """Labels that are reached from an object of the table."""
+        return self.labels.get(site) or self.labels.get(ANYWHERE, frozenset())
+
+    def _cell(self, site: int, f: int) -> set[Key]:
+        return self.cells.get((site, f), set()) | self.cells.get((ANYWHERE, f), set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +211,15 @@ class Context:
             self._passes[memo] = self.hierarchy.may_be(exact, known, type_id)
         return self._passes[memo]
 
+    def related_types(self, known: int, type_id: int) -> bool:
+        """Whether an object declared as one type may be of another; -1 is any type."""
+        if known < 0 or type_id < 0:
+            return True
+        memo = (known, False, type_id)
+        if memo not in self._passes:
+            self._passes[memo] = self.hierarchy.may_be(False, known, type_id)
+        return self._passes[memo]
+
     def dispatch(self, key: Key, method: int) -> int:
         """App method that runs when a token's object receives a call: -1 none (library code), -2 may be any."""
         if key[0] == OBJECT and self.sites[key[1]].exact:
@@ -225,6 +276,9 @@ class MethodShape:
         self.named: dict[Key, int] = {}
         self._masks: dict[int, tuple[int, int]] = {}
         self.heap_version = 0
+        self.field_versions: dict[int, int] = {}
+        self.table_reads: dict[tuple[int, int] | int, frozenset[Key]] = {}
+        self.table_wild: set[tuple[int, int, int]] = set()
         self.changed = False
         self.origin: dict[int, set[tuple[int, Key]]] = {}
         self.callee_unique: dict[int, bool] = {}
@@ -270,7 +324,6 @@ class MethodShape:
             if key[0] == STATIC and not self.root:
                 bit = 1 << self.token((FORMAL, static_root(key[1]), ()))
                 self.rows[found] = self.entry[found] = bit
-                self.heap_version += 1
         return found
 
     def _new_row(self, key: Key, kind: int) -> int:
@@ -311,6 +364,8 @@ class MethodShape:
         if f >= Fields.FIRST_PSEUDO:
             return self.keys[token][0] != TAINT
         key = self.keys[token]
+        if key[0] == FORMAL:
+            return self.ctx.related_types(self.known_type(key), self.ctx.program.field(f).cls)
         return key[0] != TAINT and self.ctx.passes(key, self.ctx.program.field(f).cls)
 
     def cell(self, token: int, f: int) -> int:
@@ -324,7 +379,7 @@ class MethodShape:
             found = self._new_row((CELL, self.keys[token], f), DATA_ONLY if fields.data_only(f) else fields.type(f))
             cells[f] = found
             bits = self._entry_bits(token, f)
-            self.heap_version += 1
+            self._touch(f)
             if bits:
                 self.rows[found] |= bits
                 self.entry[found] = bits
@@ -345,7 +400,14 @@ class MethodShape:
             return 1 << token
         bits = 0
         if kind == OBJECT and key[1] in ctx.table.sites:
-            for content in ctx.table.cells.get((key[1], f), ()):
+            if f == ctx.fields.star:
+                labels = ctx.table.reached_labels(key[1])
+                self.table_reads[key[1], f] = labels
+                for content in sorted(labels):
+                    bits |= 1 << self.token(content)
+                return bits | 1 << self.token((BEYOND, ANYWHERE))
+            found = self.table_reads[key[1], f] = ctx.table.content((key[1], f), ctx.limits.objects_per_static)
+            for content in sorted(found, key=summaries.repr_key):
                 bits |= 1 << self.token(content)
         if not ctx.fields.data_only(f):
             if kind == LIBRARY_BY_TYPE:
@@ -370,12 +432,12 @@ class MethodShape:
         else:
             ctx, key = self.ctx, self.keys[token]
             if self._has_entry(key):
-                if f != ctx.fields.star or key[0] in (FORMAL, DEEP, UNKNOWN, BEYOND, LIBRARY_BY_TYPE) or key[1] not in ctx.table.sites:
-                    self.cell(token, f)
-                if key[0] == OBJECT and key[1] in ctx.table.sites:
-                    present = ctx.table.fields_of(key[1])
-                    for other in ctx.fields.related(f, present):
+                self.cell(token, f)
+                if key[0] == OBJECT and key[1] in ctx.table.sites and f != ctx.fields.star:
+                    for other in ctx.fields.related(f, ctx.table.by_site.get(key[1], ())):
                         self.cell(token, other)
+                    if f in (ctx.fields.any, ctx.fields.elem):
+                        self.table_wild.add((key[1], f, len(ctx.table.by_site.get(key[1], ()))))
             found = [cells[g] for g in ctx.fields.related(f, cells)]
         self._reads[token][f] = (len(cells), found)
         return found
@@ -395,8 +457,28 @@ class MethodShape:
         if bits & ~self.rows[row]:
             self.rows[row] |= bits
             self.changed = True
-            if self.row_keys[row] and self.row_keys[row][0] in (CELL, STATIC):
-                self.heap_version += 1
+            key = self.row_keys[row]
+            if key and key[0] == CELL:
+                self._touch(key[2])
+
+    def _touch(self, f: int) -> None:
+        """Notes that some cell of a field changed."""
+        self.heap_version += 1
+        self.field_versions[f] = self.field_versions.get(f, 0) + 1
+
+    def _version(self, f: int) -> object:
+        """Changes whenever a read of the field may read something else."""
+        fields = self.ctx.fields
+        if f in (fields.star, fields.any, fields.elem):
+            return self.heap_version
+        get = self.field_versions.get
+        return get(f, 0), get(fields.star, 0), get(fields.wild(f), 0)
+
+    def _heap_seen(self, s: Summary) -> object:
+        """Changes whenever a summary may read something else of the heap."""
+        if REGION in s.kind:
+            return self.heap_version
+        return tuple(self._version(f) for f in s.field if f >= 0)
 
     def write_cells(self, owners: int, f: int, bits: int) -> None:
         """Adds to the cells of field f of some tokens."""
@@ -405,7 +487,7 @@ class MethodShape:
                 row = self.cell(token, f)
                 self.write(row, bits)
                 key = self.keys[token]
-                if key[0] == OBJECT and key[1] in self.ctx.table.sites:
+                if key[0] == OBJECT and key[1] in self.ctx.table.sites or key == (BEYOND, ANYWHERE):
                     depends = bits & self.data & ~self.labels & self.mask(self.filter[row])
                     if depends:
                         self.write(self.row((TABLE_CELL, key[1], f)), depends)
@@ -434,7 +516,7 @@ class MethodShape:
                 elif kind == GEN:
                     self.write(dst, 1 << self.token(p.key))
                 elif kind == LOAD:
-                    seen = (rows[src], self.heap_version)
+                    seen = (rows[src], self._version(p.field))
                     if self._seen.get(p.op) != seen:
                         self.write(dst, self.read(rows[src], p.field))
                         self._seen[p.op] = seen
@@ -447,7 +529,8 @@ class MethodShape:
                                 self.cell(token, p.field)
                 elif kind == TABLE_GET:
                     bits = 0
-                    for key in self.ctx.table.statics.get(p.field, ()):
+                    found = self.table_reads[p.field] = self.ctx.table.content(p.field, self.ctx.limits.objects_per_static)
+                    for key in sorted(found, key=summaries.repr_key):
                         bits |= 1 << self.token(key)
                     self.write(dst, bits)
                 else:
@@ -666,9 +749,8 @@ class MethodShape:
         """Applies what a call does."""
         applications = self.applications(call)
         seen = (
-            self.heap_version,
             tuple(self.rows[a] if a >= 0 else 0 for a in call.args),
-            tuple((a.target, id(a.summary), a.receiver_mask) for a in applications),
+            tuple((a.target, id(a.summary), a.receiver_mask, self._statics(a.summary), self._heap_seen(a.summary)) for a in applications),
         )
         if self._seen.get(call.op) == seen:
             return
@@ -685,6 +767,12 @@ class MethodShape:
                 for row, kind in self.destinations(call, key):
                     self.write(row, value & self.mask(kind))
         self._seen[call.op] = seen
+
+    def _statics(self, s: Summary) -> object:
+        """What the app's static fields that a summary reads hold."""
+        return tuple(
+            self.rows[self.row((STATIC, root_field(c[1])))] for c, k in zip(s.cols, s.kind, strict=True) if k == ROOT and c[1] < 0
+        )
 
     def destinations(self, call: CallSite, key: Key) -> list[tuple[int, int]]:
         """Rows of the caller that a summary's row (no cell) goes to, each with a filter."""
@@ -988,10 +1076,16 @@ class ShapePass:
             ctx.shapes[m] = MethodShape(ctx, m, fold, merge)
         loop = len(members) > 1 or any(m in ctx.graph.callees(m) for m in members)
         again = True
+        inside = {m: [t for t in ctx.graph.callees(m) if t in members] for m in members}
+        seen: dict[int, list[int]] = {}
         while again:
             again = False
             for m in members:
                 shape = ctx.shapes[m]
+                used = [id(ctx.summaries[t]) for t in inside[m]]
+                if seen.get(m) == used:
+                    continue
+                seen[m] = used
                 shape.run()
                 found = shape.export(level)
                 cap = ctx.limits.export_app if shape.own else ctx.limits.export_library
@@ -1016,21 +1110,27 @@ class ShapePass:
                 fresh.statics.setdefault(place, set()).add(content)
             if content[0] == OBJECT:
                 fresh.sites.add(content[1])
-        statics = {f for f, keys in fresh.statics.items() if keys - table.statics.get(f, set())}
-        sites = {place[0] for place, keys in fresh.cells.items() if keys - table.cells.get(place, set())}
-        sites |= fresh.sites - table.sites
+        new_sites = fresh.sites - table.sites
         for f, keys in fresh.statics.items():
             table.statics.setdefault(f, set()).update(keys)
         for place, keys in fresh.cells.items():
             table.cells.setdefault(place, set()).update(keys)
         table.sites |= fresh.sites
-        return {m for m, shape in ctx.shapes.items() if self.sees(shape, statics, sites)} if statics or sites else set()
+        table.index()
+        return {m for m, shape in ctx.shapes.items() if self.sees(shape, new_sites)}
 
-    def sees(self, shape: MethodShape, statics: set[int], sites: set[int]) -> bool:
-        """Whether a method reads one of these statics or holds one of these objects."""
-        if any(p.kind == TABLE_GET and p.field in statics for p in shape.low.primitives):
+    def sees(self, shape: MethodShape, new_sites: set[int]) -> bool:
+        """Whether a method would read something else from the table now, or holds an object that joined it."""
+        table, fields, most = self.ctx.table, self.ctx.fields, self.ctx.limits.objects_per_static
+        for place, seen in shape.table_reads.items():
+            if not isinstance(place, int) and place[1] == fields.star:
+                if table.reached_labels(place[0]) != seen:
+                    return True
+            elif table.content(place, most) != seen:
+                return True
+        if any(len(table.by_site.get(site, ())) != known for site, _, known in shape.table_wild):
             return True
-        return any(key[0] == OBJECT and key[1] in sites for key in shape.keys)
+        return any(key[0] == OBJECT and key[1] in new_sites for key in shape.keys)
 
     def contributions(self) -> Iterator[tuple[int | tuple[int, int], Key]]:
         """(static field or (site, field) of the table, token) that some method writes."""
@@ -1042,10 +1142,11 @@ class ShapePass:
                     for content in self.concrete(shape, shape.rows[row]):
                         yield place, content
             for token, key in enumerate(shape.keys):
-                if key[0] == OBJECT and key[1] in table_sites:
+                if key[0] == OBJECT and key[1] in table_sites or key == (BEYOND, ANYWHERE):
                     for f, row in shape.cells[token].items():
-                        for content in self.concrete(shape, shape.rows[row]):
-                            yield (key[1], f), content
+                        if key[0] == BEYOND or f != self.ctx.fields.star:
+                            for content in self.concrete(shape, shape.rows[row] & ~shape.entry.get(row, 0)):
+                                yield (key[1], f), content
 
     def concrete(self, shape: MethodShape, bits: int) -> Iterable[Key]:
         for token in bits_of(bits):

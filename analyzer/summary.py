@@ -85,6 +85,8 @@ def make(
     owner = tuple(index[r[1]] if r[0] in (CELL, CELL_DATA) else -1 for r in row_order)
     kind, parent, field, region, alias = [], [], [], [], []
     outside_rows = [i for i, r in enumerate(row_order) if owner[i] >= 0 and is_outside(r[1], sites)]
+    stored = {row_order[r][2] for r in outside_rows}
+    by_field: dict[int, list[int]] = {}
     for key in order:
         if key[0] == FORMAL and not key[2]:
             if isinstance(key[1], int):
@@ -95,9 +97,10 @@ def make(
         elif key[0] == FORMAL:
             up, f = index[(FORMAL, key[1], key[2][:-1])], key[2][-1]
             kind.append(CHILD), parent.append(up), field.append(f), region.append(())
-            alias.append(
-                tuple(r for r in outside_rows if owner[r] != up and row_order[r][2] in _related_set(fields, f, row_order, outside_rows))
-            )
+            if f not in by_field:
+                wanted_fields = set(fields.related(f, stored))
+                by_field[f] = [r for r in outside_rows if row_order[r][2] in wanted_fields]
+            alias.append(tuple(r for r in by_field[f] if owner[r] != up))
         elif key[0] == DEEP:
             sources = tuple(sorted(index[s] for s in regions.get(key, ())))
             kind.append(REGION), parent.append(-1), field.append(-1), region.append(sources)
@@ -108,10 +111,6 @@ def make(
     return Summary(
         order, tuple(kind), tuple(parent), tuple(field), tuple(region), tuple(alias), row_order, owner, bits, must
     )
-
-
-def _related_set(fields: Fields, f: int, rows: tuple[Key, ...], candidates: list[int]) -> set[int]:
-    return set(fields.related(f, {rows[r][2] for r in candidates}))
 
 
 def repr_key(key: Key) -> tuple[object, ...]:

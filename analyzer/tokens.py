@@ -6,7 +6,7 @@ What the integers mean is kept here: `Sites` for allocation and call sites, `Fie
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +106,7 @@ class Fields:
         self._program, self._hierarchy = program, hierarchy
         self._pseudo: dict[str, int] = {}
         self._names: list[str] = []
+        self._wild: list[int] = []
         self._resolved: dict[int, int] = {}
         self.star = self.pseudo("*")
         self.any = self.pseudo("#any")
@@ -118,6 +119,8 @@ class Fields:
         if found is None:
             found = self._pseudo[name] = self.FIRST_PSEUDO + len(self._names)
             self._names.append(name)
+            array = name.startswith("#") and name != "#any"
+            self._wild.append(self.any if array else self.elem if name.startswith("$elem[") else -1)
         return found
 
     def resolve(self, field: int) -> int:
@@ -155,13 +158,7 @@ class Fields:
 
     def wild(self, field: int) -> int:
         """Wild card of the field's group; -1 if it has none or is one."""
-        if field >= self.FIRST_PSEUDO:
-            name = self._names[field - self.FIRST_PSEUDO]
-            if name.startswith("#") and field != self.any:
-                return self.any
-            if name.startswith("$elem["):
-                return self.elem
-        return -1
+        return self._wild[field - self.FIRST_PSEUDO] if field >= self.FIRST_PSEUDO else -1
 
     def weak(self, field: int) -> bool:
         """Whether stores to it never clear: wild cards, elements and values."""
@@ -177,16 +174,13 @@ class Fields:
         """Whether the type is a primitive one."""
         return type_id >= 0 and self._program.type_name(type_id)[0] not in "L["
 
-    def related(self, field: int, present: Iterable[int]) -> list[int]:
+    def related(self, field: int, present: Collection[int]) -> list[int]:
         """Fields among `present` whose cells a read of `field` reads, sorted."""
         if field == self.star:
             return sorted(present)
-        wild = self.wild(field)
-        found = []
-        for other in present:
-            if other in (field, self.star, wild) or (self.wild(other) == field and field in (self.any, self.elem)):
-                found.append(other)
-        return sorted(found)
+        if field in (self.any, self.elem):
+            return sorted(f for f in present if f in (field, self.star) or self.wild(f) == field)
+        return [f for f in sorted((field, self.star, self.wild(field))) if f in present]
 
     def sort_key(self, field: int) -> tuple[int, str]:
         """Order that does not depend on interning: by signature."""
