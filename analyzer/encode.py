@@ -14,7 +14,7 @@ from analyzer.summary import Summary, repr_key
 from analyzer.tokens import CELL, CELL_DATA, SINK, STATIC, TABLE, TABLE_CELL, TAINT, Key, root_field
 from gpu import problem as pb
 from gpu.problem import Problem
-from gpu.reference import bits_of
+from gpu.bits import bits_of
 
 EXTRA = 1 << 32
 """Added to the origin of operations that no IR operation stands for by itself: effects at exceptional edges."""

@@ -7,8 +7,8 @@ from analyzer.words import Names
 from analyzer.shape import Context
 from analyzer.tokens import Key
 from gpu.errors import WrongConfiguration
-from gpu.reference import Replay, bits_of
-from gpu.solution import Solution
+from gpu.bits import bits_of
+from gpu.solution import Replay, Solution
 
 Facts = dict[str, tuple[str, ...]]
 """Slot in words -> tokens in words, sorted."""
@@ -17,10 +17,9 @@ Facts = dict[str, tuple[str, ...]]
 class Idfg:
     """Facts of a solved app. Points are (method id, pc); facts hold just before the statement."""
 
-    def __init__(self, ctx: Context, encoded: Encoded, solution: Solution) -> None:
-        self.ctx, self.encoded, self.solution = ctx, encoded, solution
+    def __init__(self, ctx: Context, encoded: Encoded, solution: Solution, replay: Replay) -> None:
+        self.ctx, self.encoded, self.solution, self.replay = ctx, encoded, solution, replay
         self.names = Names(ctx.program, ctx.fields, ctx.sites, ctx.library)
-        self.replay = Replay(solution)
 
     def layout(self, method: int) -> Layout:
         """Where a method's rows and columns are.

@@ -111,6 +111,33 @@ class LibraryCalls:
         return self._sink_ids[sink]
 
 
+class ParameterSources:
+    """Which parameters of a callback bring in data: (argument, receiver first; source; pseudo-field or 0)."""
+
+    def __init__(self, library: LibraryCalls) -> None:
+        self.library = library
+        self._known: dict[int, tuple[tuple[int, int, int], ...]] = {}
+
+    def __call__(self, method: int) -> tuple[tuple[int, int, int], ...]:
+        if method not in self._known:
+            self._known[method] = tuple(self._find(method))
+        return self._known[method]
+
+    def _find(self, method: int) -> list[tuple[int, int, int]]:
+        lib = self.library
+        definition = lib.program.definition(method)
+        if definition is None or lib.program.is_static(method):
+            return []
+        ref, descriptor = lib.program.method(method), lib.program.descriptor(method)
+        found: set[tuple[int, int, int]] = set()
+        for cls in lib.hierarchy.overrides_framework(method):
+            for source in lib.knowledge.parameter_sources(lib.hierarchy.class_chain(cls), ref.name, descriptor):
+                if 0 <= source.at.argument < len(ref.params):
+                    path = lib.fields.pseudo(source.at.fields[-1]) if source.at.fields else 0
+                    found.add((source.at.argument + 1, lib.source_id(source), path))
+        return sorted(found)
+
+
 class _Builder:
     """Builds one library summary."""
 

@@ -29,6 +29,7 @@ from analyzer.tokens import (
     FRESH,
     LIBRARY_BY_TYPE,
     OBJECT,
+    PARAMETER,
     PSEUDO,
     RANGE,
     RETURN,
@@ -49,7 +50,7 @@ from analyzer.tokens import (
     static_root,
 )
 from gpu.problem import CHILD, CONSTANT, REGION, ROOT
-from gpu.reference import bits_of
+from gpu.bits import bits_of
 
 ANYWHERE = -1
 """Site in the table for any object of it: what is reached through all fields of a table object is one unknown object."""
@@ -164,7 +165,7 @@ class Context:
         library: LibraryCalls,
         limits: Limits,
         check: Callable[[], None],
-        parameter_sources: Callable[[int], dict[int, list[int]]] = lambda method: {},
+        parameter_sources: Callable[[int], tuple[tuple[int, int, int], ...]] = lambda method: (),
     ) -> None:
         self.program, self.hierarchy, self.graph = program, hierarchy, call_graph
         self.lowering, self.library, self.limits, self.check = lowering, library, limits, check
@@ -287,7 +288,7 @@ class MethodShape:
         self.calls = {p.op: self._call_site(p) for p in self.low.primitives if p.kind == CALL}
         self.primitives = self.low.primitives
         if method in ctx.environments:
-            self.primitives = self.low.primitives + list(self._parameter_labels())
+            self.primitives = [*self._parameter_labels(), *self.low.primitives]
         ref = ctx.program.method(method)
         params = list(ref.params) if ctx.program.is_static(method) else [ref.cls, *ref.params]
         self.params = params[: body.n_params]
@@ -542,11 +543,17 @@ class MethodShape:
         """Labels of what a callback's parameters bring in, at the environment's calls."""
         for call in self.calls.values():
             for target in call.targets:
-                for number, sources in sorted(self.ctx.parameter_sources(target).items()):
-                    if number < len(call.args) and call.args[number] >= 0:
-                        site = self.ctx.sites.id(Site(target, -1, 0, "parameter", -1))
-                        for source in sources:
-                            yield Primitive(GEN, call.op, dst=call.args[number], key=(TAINT, source, site))
+                for number, source, path in self.ctx.parameter_sources(target):
+                    if number >= len(call.args) or call.args[number] < 0:
+                        continue
+                    site = self.ctx.sites.id(Site(target, -1, 0, "parameter", -1))
+                    label = (TAINT, source, site)
+                    if not path:
+                        yield Primitive(GEN, call.op, dst=call.args[number], key=label)
+                        continue
+                    row = (PARAMETER, call.op, number)
+                    yield Primitive(GEN, call.op, dst=row, key=label)
+                    yield Primitive(STORE, call.op, src=call.args[number], field=path, value=row)
 
     # -- calls -------------------------------------------------------------------------------------------------
 

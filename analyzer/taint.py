@@ -9,7 +9,7 @@ from analyzer.idfg import Idfg
 from analyzer.models.types import Rule, Sink, Source
 from analyzer.tokens import OBJECT, SINK, TAINT, UNKNOWN, Key
 from analyzer.witness import Witnesses, WitnessStep
-from gpu.reference import bits_of
+from gpu.bits import bits_of
 
 Condition = Callable[[str, int, int], bool]
 """(condition name, method, IR operation) -> whether it may hold."""

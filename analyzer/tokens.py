@@ -40,6 +40,8 @@ CELL = 8  # (CELL, token key, field)
 RETURN_DATA = 9  # (RETURN_DATA,): in library models only: labels and formals that reach the result
 CELL_DATA = 10  # (CELL_DATA, token key, field): in library models only: labels and formals that reach a cell
 
+PARAMETER = 11  # (PARAMETER, operation, number): in environments only: labels on their way into a callback's argument
+
 
 def static_root(field: int) -> int:
     """Root number of a static field; parameters are 0, 1, …"""

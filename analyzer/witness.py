@@ -13,7 +13,8 @@ from analyzer.encode import EXTRA, Layout
 from analyzer.idfg import Idfg
 from analyzer.tokens import CELL, PSEUDO, RETURN, SINK, STATIC, THROWN, Key
 from gpu import problem as pb
-from gpu.reference import MethodSolver, bits_of
+from gpu.bits import bits_of
+from gpu.solution import MethodFacts
 
 START = -1
 """Pseudo-row at which a token comes into being."""
@@ -130,7 +131,7 @@ class Witnesses:
             at = edge.source
         return path[::-1]
 
-    def _entry_rows(self, solver: MethodSolver, layout: Layout, column: int) -> list[int]:
+    def _entry_rows(self, solver: MethodFacts, layout: Layout, column: int) -> list[int]:
         t, m = self.tables, layout.number
         return sorted(t.entry_row[i] for i in range(t.entry_off[m], t.entry_off[m + 1]) if t.entry_col[i] == column)
 
@@ -147,7 +148,7 @@ class Witnesses:
             self._graphs[key] = graph
         return self._graphs[key]
 
-    def _edges(self, solver: MethodSolver, op: int, heap: list[int], column: int) -> Iterator[Edge]:
+    def _edges(self, solver: MethodFacts, op: int, heap: list[int], column: int) -> Iterator[Edge]:
         t, bit = self.tables, 1 << column
         kind, dst, src, origin = t.op_kind[op], t.op_dst[op], t.op_src[op], int(self.idfg.encoded.problem.op_origin[op])
         if kind == pb.GENERATE:
@@ -169,12 +170,12 @@ class Witnesses:
             for application in range(t.call_off[dst], t.call_off[dst + 1]):
                 yield from self._applied(solver, op, origin, application, heap, bit)
 
-    def _selected(self, solver: MethodSolver, base: int, link_id: int, heap: list[int], bit: int) -> list[int]:
+    def _selected(self, solver: MethodFacts, base: int, link_id: int, heap: list[int], bit: int) -> list[int]:
         link = self.tables.link(link_id)
         return [row for c in bits_of(base) for row in link.get(c, ()) if solver.get(row, heap) & bit]
 
     def _applied(
-        self, solver: MethodSolver, op: int, origin: int, application: int, heap: list[int], bit: int
+        self, solver: MethodFacts, op: int, origin: int, application: int, heap: list[int], bit: int
     ) -> Iterator[Edge]:
         t = self.tables
         summary = t.summary(t.app_summary[application])
@@ -199,7 +200,7 @@ class Witnesses:
                         yield Edge(source, target, op, origin, application, c, r)
 
     def _carried_from(
-        self, solver: MethodSolver, application: int, column: int, sigma: list[int], heap: list[int], bit: int
+        self, solver: MethodFacts, application: int, column: int, sigma: list[int], heap: list[int], bit: int
     ) -> list[int]:
         """Rows of the caller from which an export column takes the token."""
         t = self.tables

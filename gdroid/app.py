@@ -121,7 +121,7 @@ class App:
     def context(self) -> Context:
         """Shapes of all reachable methods, or of those that could be done in time."""
         from analyzer.android.names import ENV, ESCAPED
-        from analyzer.libcalls import LibraryCalls
+        from analyzer.libcalls import LibraryCalls, ParameterSources
         from analyzer.lower import Lowering
         from analyzer.shape import Context, ShapePass
         from analyzer.tokens import Fields, Sites
@@ -135,7 +135,9 @@ class App:
         lowering = Lowering(
             program, self.hierarchy, self.knowledge, fields, sites, graph.own.is_own, library.source_id, env, limits.keys_per_object
         )
-        ctx = Context(program, self.hierarchy, graph, lowering, library, limits, self.budget.check)
+        ctx = Context(
+            program, self.hierarchy, graph, lowering, library, limits, self.budget.check, ParameterSources(library)
+        )
         self.budget.until(0.65)
         self.levels: dict[int, int] = {}
         shapes = ShapePass(ctx)
@@ -174,6 +176,7 @@ class App:
         if engine not in self._idfgs:
             from analyzer.idfg import Idfg
             from gpu import engine as engines
+            from gpu.reference import Replay
 
             encoded = self.encoded
             self.budget.until(0.95)
@@ -181,7 +184,7 @@ class App:
             def work() -> Idfg:
                 name, solution = engines.choose(engine, encoded.problem, self.budget.check)
                 self.engine_name = name
-                return Idfg(self.context, encoded, solution)
+                return Idfg(self.context, encoded, solution, Replay(solution))
 
             self._idfgs[engine] = self._phase("solve", work)
         return self._idfgs[engine]

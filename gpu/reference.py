@@ -9,18 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 
+from gpu.bits import bits_of
 from gpu.problem import APPLY, CHILD, CONSTANT, DROPPED, GENERATE, HEAP, LABEL, LOAD, OR, REGION, STORE, TO_CELLS, Problem
 from gpu.solution import Solution
 
 Link = dict[int, list[int]]
-
-
-def bits_of(row: int) -> Iterator[int]:
-    """The members of a bit set, ascending."""
-    while row:
-        low = row & -row
-        yield low.bit_length() - 1
-        row ^= low
 
 
 def _csr(off: list[int], values: list[int], i: int) -> list[int]:

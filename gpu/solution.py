@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from gpu.problem import Problem
 
@@ -42,3 +44,42 @@ class Solution:
             for row in summary:
                 sha.update(row.to_bytes(width, "little"))
         return sha.hexdigest()
+
+
+class MethodFacts(Protocol):
+    """The facts of one method, and its transfer functions, for those who ask why a fact holds."""
+
+    rows: list[int]
+    first_heap: int
+    n_heap: int
+    n_blocks: int
+
+    def is_heap(self, row: int) -> bool:
+        """Whether the row has a value per block."""
+        ...
+
+    def get(self, row: int, heap: list[int]) -> int:
+        """R(row) in a state."""
+        ...
+
+    def substitution(self, application: int, heap: list[int]) -> list[int]:
+        """Per export column of the applied summary, tokens of the caller."""
+        ...
+
+
+class Replay(Protocol):
+    """A solved problem, evaluated again where someone wants to look: states between the heads of blocks."""
+
+    tables: Any
+
+    def method(self, m: int) -> MethodFacts:
+        """Facts of method m."""
+        ...
+
+    def states(self, m: int, block: int) -> Iterator[tuple[int, list[int]]]:
+        """(operation, heap rows just before it) for each operation of a block; then (-1, the end state)."""
+        ...
+
+    def state_at(self, m: int, block: int, before: int) -> list[int]:
+        """Heap rows in a block before its operation number `before`."""
+        ...

@@ -18,8 +18,9 @@ STANDARD = sys.stdlib_module_names
 
 MODULES = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
-GPU_FOR_ANALYZER = ("gpu.problem", "gpu.shape", "gpu.errors", "gpu.jit")
-"""What of `gpu` the analyzer may use: the problem that it fills, the shape kernels, errors, and Numba set-up."""
+GPU_FOR_ANALYZER = ("gpu.problem", "gpu.solution", "gpu.bits", "gpu.shape", "gpu.errors", "gpu.jit")
+"""What of `gpu` the analyzer may use: the problem that it fills, the solution that it reads, bit sets, the shape
+kernels, errors, and Numba set-up."""
 
 OWNERS = {
     "androguard": ("analyzer/container",),

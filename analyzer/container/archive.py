@@ -26,7 +26,9 @@ _MAX_COMMENT = 0xFFFF
 _END_CANDIDATES = 16
 _STORED, _DEFLATED = 0, 8
 _KNOWN_STARTS = (b"dex\n", b"\x03\x00\x08\x00", b"\x02\x00\x0c\x00", _LOCAL_MAGIC)
-_FEED = 1 << 20
+_FEED = 1 << 16
+_MAX_RECOVERED, _MAX_RECOVERED_NAME = 100_000, 1_024
+_MAX_PROBLEMS = 1_000
 
 
 @dataclass(slots=True)
@@ -125,7 +127,7 @@ class Archive:
             if known or entry.compressed == entry.size:
                 return self._stored(entry, start, where, budget)
         try:
-            return self._inflated(start, where, budget)
+            return self._inflated(entry, start, where, budget)
         except UnreadableInput:
             if known or entry.method != _DEFLATED:
                 return self._stored(entry, start, where, budget)
@@ -139,29 +141,32 @@ class Archive:
         budget.spend(size, where)
         return bytes(self.data[start : start + size])
 
-    def _inflated(self, start: int, where: str, budget: Budget) -> bytes:
-        # A deflate stream knows its own end, so no declared size is needed, and none is believed.
+    def _inflated(self, entry: Entry, start: int, where: str, budget: Budget) -> bytes:
+        # A deflate stream knows its own end, so the declared size is only where to begin.
         inflater = zlib.decompressobj(-15)
         pieces: list[bytes] = []
-        position = start
+        view = memoryview(self.data)
+        position, step = start, max(entry.compressed, 1)
         try:
             while not inflater.eof:
-                feed = inflater.unconsumed_tail
+                feed: bytes | memoryview = inflater.unconsumed_tail
                 if not feed:
-                    feed = self.data[position : position + _FEED]
-                    position += len(feed)
+                    feed = view[position : position + step]
+                    position, step = position + len(feed), _FEED
                     if not feed:
                         raise UnreadableInput(f"{where}: compressed data ends early")
                 piece = inflater.decompress(feed, budget.most + 1)
                 budget.spend(len(piece), where)
                 pieces.append(piece)
+            # What a wrong declared size made zlib copy in vain counts too, or many such entries cost without end.
+            budget.spend(len(inflater.unused_data), where)
         except zlib.error as error:
             raise UnreadableInput(f"{where}: compressed data at {start:#x} is damaged ({error})") from error
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _problem(self, entry: str, what: str, lost: bool) -> None:
         problem = Problem(f"{self.name}!/{entry}" if entry else self.name, what, lost)
-        if problem not in self.problems:
+        if len(self.problems) < _MAX_PROBLEMS and problem not in self.problems:
             self.problems.append(problem)
 
     def _directory(self) -> list[Entry]:
@@ -227,16 +232,16 @@ class Archive:
 
 def _local_headers(data: Buffer) -> Iterator[Entry]:
     """Entries by their local headers, skipping over data of known size (it may hold archives of its own)."""
-    at = data.find(_LOCAL_MAGIC)
-    while at >= 0:
-        header = data[at : at + _LOCAL.size]
+    at = -4
+    for _ in range(_MAX_RECOVERED):
+        at = data.find(_LOCAL_MAGIC, at + 4)
+        header = data[at : at + _LOCAL.size] if at >= 0 else b""
         if len(header) < _LOCAL.size:
             return
         _, _, _, method, _, _, _, compressed, size, named, extra = _LOCAL.unpack(header)
-        raw = data[at + _LOCAL.size : at + _LOCAL.size + named]
+        raw = data[at + _LOCAL.size : at + _LOCAL.size + named] if named <= _MAX_RECOVERED_NAME else b""
         if named and len(raw) == named:
             yield Entry(raw.decode("utf-8", "backslashreplace"), method, compressed, size, at, named)
             following = at + _LOCAL.size + named + extra + compressed
-            at = data.find(_LOCAL_MAGIC, following if following <= len(data) else at + 4)
-        else:
-            at = data.find(_LOCAL_MAGIC, at + 4)
+            if following <= len(data):
+                at = following - 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from analyzer.container.axml import REFERENCES, Attribute, Element
 from analyzer.container.manifest import qualified
@@ -65,7 +64,7 @@ def read_layouts(
     for path in sorted(present - done):
         folder = _folder_kind(path)
         if folder:
-            name = f"{folder}/{PurePosixPath(path).stem}"
+            name = f"{folder}/{path.split('/')[-1].removesuffix('.xml')}"
             by_name.setdefault(name, (name, None, []))[2].append(reader.file(path, folder))
     layouts: list[Layout] = []
     left = _MAX_WORK
@@ -105,10 +104,9 @@ def _paths(resource: Resource, resources: Resources) -> Iterator[str]:
 
 
 def _folder_kind(path: str) -> str | None:
-    parts = PurePosixPath(path).parts
-    if len(parts) != 3 or parts[0] != "res" or not path.endswith(".xml"):
+    if not path.startswith("res/") or not path.endswith(".xml") or path.count("/") != 2:
         return None
-    kind = parts[1].split("-")[0]
+    kind = path.split("/")[1].split("-")[0]
     return kind if kind in _TYPES else None
 
 

@@ -16,6 +16,7 @@ from gpu.errors import LimitReached, UnreadableInput
 
 MANIFEST, TABLE = "AndroidManifest.xml", "resources.arsc"
 NUMBERED_DEX = re.compile(r"classes([2-9]|[1-9]\d+)?\.dex")
+_MAX_PROBLEMS = 1_000
 _MAX_XML = 32_000_000
 _MAX_TABLE = 64_000_000
 _MODULE_FILE = re.compile(r"([^/]+)/(manifest/|dex/|root/|(?=res/|resources\.pb$))(.+)", re.DOTALL)
@@ -78,8 +79,9 @@ class Part:
         return f"{self.archive.name}!/{self.files.get(file, file)}"
 
     def note(self, file: str, what: str, lost: bool = True) -> None:
-        """Records a problem with a file."""
-        self.problems.append(Problem(self.where(file), what.removeprefix(f"{self.where(file)}: "), lost))
+        """Records a problem with a file; of very many, the first."""
+        if len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(Problem(self.where(file), what.removeprefix(f"{self.where(file)}: "), lost))
 
     def read_xml(self, file: str) -> Element | None:
         """The root element of a file; None where there is none or it is damaged, which is then noted."""

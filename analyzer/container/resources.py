@@ -22,7 +22,7 @@ _COMPLEX, _COMPACT = 1, 8
 _CHUNK = struct.Struct("<HHI")
 _ENTRY = struct.Struct("<HHI")
 _REFERENCE_DEPTH = 20
-_MAX_LOOKUPS = 5_000_000
+_MAX_WORK = 1_000_000
 _MAX_PROBLEMS = 20
 
 
@@ -97,7 +97,7 @@ class ResourceTable:
         """Walks the chunks only; raises UnreadableInput if this is no table or holds no package."""
         self._data, self._where = data, where
         self.problems: list[Problem] = []
-        self._lookups = _MAX_LOOKUPS
+        self._left = _MAX_WORK
         self._sparse: dict[int, dict[int, int]] = {}
         self._pool = StringPool(data, 0, 0)
         self._packages: dict[int, list[_Package]] = {}
@@ -124,6 +124,8 @@ class ResourceTable:
                     continue
                 for chunk in chunks:
                     for index, at in self._entries(chunk):
+                        if not self._may_go_on():
+                            break
                         key = self._key(package, at)
                         if key is None:
                             continue
@@ -160,6 +162,13 @@ class ResourceTable:
             if key is not None:
                 return f"{package.types[(resource_id >> 16 & 0xFF) - 1] or ''}/{key}"
         return None
+
+    def _may_go_on(self) -> bool:
+        """Takes one step of the work that a table may cost; far more than any real app needs."""
+        self._left -= 1
+        if self._left == -1:
+            self._problem(f"more than {_MAX_WORK:,} entries to look at; the rest is left out")
+        return self._left >= 0
 
     def _problem(self, what: str) -> None:
         if len(self.problems) < _MAX_PROBLEMS:
@@ -201,10 +210,7 @@ class ResourceTable:
         """Where the entry of a resource id stands, over all configurations."""
         for package in self._packages.get(resource_id >> 24, ()):
             for chunk in package.chunks.get(resource_id >> 16 & 0xFF, ()):
-                self._lookups -= 1
-                if self._lookups < 0:
-                    if self._lookups == -1:
-                        self._problem(f"more than {_MAX_LOOKUPS:,} look-ups; the rest is left out")
+                if not self._may_go_on():
                     return
                 at = self._entry(chunk, resource_id & 0xFFFF)
                 if at is not None:
