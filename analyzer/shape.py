@@ -1128,6 +1128,8 @@ class ShapePass:
 
     def sees(self, shape: MethodShape, new_sites: set[int]) -> bool:
         """Whether a method would read something else from the table now, or holds an object that joined it."""
+        if shape.fold and new_sites:  # objects of the table keep their names, so that what was folded comes apart
+            return True
         table, fields, most = self.ctx.table, self.ctx.fields, self.ctx.limits.objects_per_static
         for place, seen in shape.table_reads.items():
             if not isinstance(place, int) and place[1] == fields.star:
