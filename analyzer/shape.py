@@ -362,12 +362,12 @@ class MethodShape:
 
     def _fits(self, token: int, f: int) -> bool:
         """Whether an object of this token can have the field at all."""
-        if f >= Fields.FIRST_PSEUDO:
-            return self.keys[token][0] != TAINT
         key = self.keys[token]
+        if f >= Fields.FIRST_PSEUDO or key[0] == TAINT:
+            return bool(key[0] != TAINT)
         if key[0] == FORMAL:
             return self.ctx.related_types(self.known_type(key), self.ctx.program.field(f).cls)
-        return key[0] != TAINT and self.ctx.passes(key, self.ctx.program.field(f).cls)
+        return self.ctx.passes(key, self.ctx.program.field(f).cls)
 
     def cell(self, token: int, f: int) -> int:
         """Row of a cell, new or known, with what it holds on entry."""
@@ -678,7 +678,7 @@ class MethodShape:
         if kind == SOURCE:
             return (TAINT, key[1], call.site)
         if kind == FORMAL:  # an app-wide object of a library model
-            return key[1]
+            return tuple(key[1])
         if kind == OBJECT:
             named = self.context and self.ctx.sites[key[1]].kind in ("new", "library") and key[1] not in self.ctx.table.sites
             return (OBJECT, key[1], call.site if named and self.ctx.sites[key[1]].method >= 0 else -1)
@@ -1101,9 +1101,9 @@ class ShapePass:
                 if found != ctx.summaries[m]:
                     ctx.summaries[m] = found
                     again = loop
-        for m, found in [(m, ctx.shapes[m].must(level)) for m in members]:
-            if found:
-                ctx.summaries[m] = ctx.shapes[m].export(level, found)
+        for m, must in [(m, ctx.shapes[m].must(level)) for m in members]:
+            if must:
+                ctx.summaries[m] = ctx.shapes[m].export(level, must)
 
     def grow_table(self) -> set[int]:
         """Moves what methods wrote to library statics into the table; the methods that see a difference."""

@@ -83,34 +83,28 @@ def make(
     index = {key: i for i, key in enumerate(order)}
     row_order = tuple(sorted(rows, key=repr_key))
     owner = tuple(index[r[1]] if r[0] in (CELL, CELL_DATA) else -1 for r in row_order)
-    kind, parent, field, region, alias = [], [], [], [], []
     outside_rows = [i for i, r in enumerate(row_order) if owner[i] >= 0 and is_outside(r[1], sites)]
     stored = {row_order[r][2] for r in outside_rows}
     by_field: dict[int, list[int]] = {}
+    bound: list[tuple[int, int, int, tuple[int, ...], tuple[int, ...]]] = []
     for key in order:
         if key[0] == FORMAL and not key[2]:
-            if isinstance(key[1], int):
-                kind.append(ROOT)
-            else:
-                kind.append(CONSTANT)
-            parent.append(-1), field.append(-1), region.append(()), alias.append(())
+            bound.append((ROOT if isinstance(key[1], int) else CONSTANT, -1, -1, (), ()))
         elif key[0] == FORMAL:
-            up, f = index[(FORMAL, key[1], key[2][:-1])], key[2][-1]
-            kind.append(CHILD), parent.append(up), field.append(f), region.append(())
+            up, f = index[FORMAL, key[1], key[2][:-1]], key[2][-1]
             if f not in by_field:
                 wanted_fields = set(fields.related(f, stored))
                 by_field[f] = [r for r in outside_rows if row_order[r][2] in wanted_fields]
-            alias.append(tuple(r for r in by_field[f] if owner[r] != up))
+            bound.append((CHILD, up, f, (), tuple(r for r in by_field[f] if owner[r] != up)))
         elif key[0] == DEEP:
             sources = tuple(sorted(index[s] for s in regions.get(key, ())))
-            kind.append(REGION), parent.append(-1), field.append(-1), region.append(sources)
-            alias.append(tuple(r for r in outside_rows if owner[r] not in sources and row_order[r][1] != key))
+            alias = tuple(r for r in outside_rows if owner[r] not in sources and row_order[r][1] != key)
+            bound.append((REGION, -1, -1, sources, alias))
         else:
-            kind.append(CONSTANT), parent.append(-1), field.append(-1), region.append(()), alias.append(())
+            bound.append((CONSTANT, -1, -1, (), ()))
     bits = tuple(sum(1 << index[k] for k in set(rows[r])) for r in row_order)
-    return Summary(
-        order, tuple(kind), tuple(parent), tuple(field), tuple(region), tuple(alias), row_order, owner, bits, must
-    )
+    kind, parent, field, region, aliases = zip(*bound, strict=True) if bound else ((), (), (), (), ())
+    return Summary(order, kind, parent, field, region, aliases, row_order, owner, bits, must)
 
 
 def repr_key(key: Key) -> tuple[object, ...]:

@@ -57,7 +57,7 @@ def leaks(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]], conditi
                         meetings.setdefault(place, []).append(_Meeting(method, token, key))
     found = []
     seen: set[tuple[str, int, int]] = set()
-    by_id = {}
+    by_id: dict[str, Rule] = {}
     for place in sorted(meetings):
         rule_id, source_number, source_site, sink_number, sink_site, position = place
         source, sink = ctx.library.sources[source_number], ctx.library.sinks[sink_number]

@@ -126,9 +126,9 @@ class Witnesses:
                     frontier.append(edge.row)
         path: list[Edge] = []
         at = row
-        while at in reached and (edge := reached[at]) is not None:
-            path.append(edge)
-            at = edge.source
+        while (last := reached.get(at)) is not None:
+            path.append(last)
+            at = last.source
         return path[::-1]
 
     def _entry_rows(self, solver: MethodFacts, layout: Layout, column: int) -> list[int]:
