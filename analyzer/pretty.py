@@ -40,24 +40,30 @@ def value_name(program: Program, body: Body, value: int) -> str:
     return f"p{register - first}" if 0 <= first <= register else f"v{register}"
 
 
-def format_op(program: Program, body: Body, index: int) -> str:
-    """One line for operation `index` of a body, such as `v5 = v3.getDeviceId()`."""
+def format_op(program: Program, body: Body, index: int, name: Callable[[int], str] | None = None) -> str:
+    """One line for operation `index` of a body, such as `v5 = v3.getDeviceId()`.
+
+    `name`: what values are called; by default `value_name`.
+    """
+    named = name if name is not None else lambda value: value_name(program, body, value)
     op = Op(int(body.op[index]))
     dst, a, b, c, ref = (int(column[index]) for column in (body.dst, body.a, body.b, body.c, body.ref))
-    text = _FORMATS[op](_Line(program, body, index, a, b, c, ref))
-    return f"{value_name(program, body, dst)} = {text}" if dst >= 0 else text
+    text = _FORMATS[op](_Line(program, body, index, a, b, c, ref, named))
+    return f"{named(dst)} = {text}" if dst >= 0 else text
 
 
 class _Line:
     """An operation with its operands named."""
 
-    def __init__(self, program: Program, body: Body, index: int, a: int, b: int, c: int, ref: int) -> None:
+    def __init__(
+        self, program: Program, body: Body, index: int, a: int, b: int, c: int, ref: int, name: Callable[[int], str]
+    ) -> None:
         self.program, self.body, self.index = program, body, index
         stored = c if body.op[index] == Op.APUT else -1  # of a call, `c` is its kind
-        self.a, self.b, self.c = (value_name(program, body, v) for v in (a, b, stored))
+        self.a, self.b, self.c = (name(v) for v in (a, b, stored))
         self.has_a, self.has_b, self.number, self.ref = a >= 0, b >= 0, c, ref
         low, high = int(body.arg_off[index]), int(body.arg_off[index + 1])
-        self.args = [value_name(program, body, v) for v in body.args[low:high].tolist()]
+        self.args = [name(v) for v in body.args[low:high].tolist()]
 
     @property
     def type(self) -> str:
