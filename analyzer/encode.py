@@ -169,6 +169,8 @@ class _MethodEncoder:
         self._links: dict[tuple[tuple[int, int], ...], int] = {}
         self._all = -1
         self._work = [_Block()]
+        self._applications: dict[int, list[Application]] = {}
+        self._sigma: dict[tuple[int, int], list[int]] = {}
 
     def run(self) -> None:
         shape = self.shape
@@ -193,9 +195,10 @@ class _MethodEncoder:
             rows = shape.cleared(p)
             if rows:
                 self.cleared[i] = rows
-            if p.kind == CALL:
-                for application in shape.applications(shape.calls[p.op]):
-                    shape.sigma(shape.calls[p.op], application)
+        for call in shape.calls.values():
+            self._applications[call.op] = shape.applications(call)
+            for application in self._applications[call.op]:
+                self._sigma[call.op, application.target] = shape.sigma(call, application)
 
     def number_rows(self) -> None:
         shape = self.shape
@@ -313,15 +316,14 @@ class _MethodEncoder:
         if p.kind == CALL:
             return any(
                 key[0] in (CELL, CELL_DATA, STATIC)
-                for a in self.shape.applications(self.shape.calls[p.op])
+                for a in self._applications[p.op]
                 for key in a.summary.rows
             )
         return p.kind == STORE or p.kind == OR and not isinstance(p.dst, int) and p.dst[0] == STATIC
 
     def exceptional_effect(self, call: CallSite) -> int | None:
         """Block with the callees' shape effects, applied weakly, for the edge into the handlers."""
-        found = self.shape.applications(call)
-        applications = [a for a in found if any(k[0] in (CELL, CELL_DATA, STATIC) for k in a.summary.rows)]
+        applications = [a for a in self._applications[call.op] if any(k[0] in (CELL, CELL_DATA, STATIC) for k in a.summary.rows)]
         if not applications:
             return None
         block = self.new_block()
@@ -366,7 +368,7 @@ class _MethodEncoder:
                 ops.append((pb.STORE, self.slot(p.value), self.slot(p.src), link, -1, p.op, clear))
 
     def call(self, block: int, call: CallSite, clear: tuple[int, ...]) -> None:
-        applications = [a for a in self.shape.applications(call) if a.summary.rows]
+        applications = [a for a in self._applications[call.op] if a.summary.rows]
         if not applications and not clear:
             return
         ops = self._work[block].ops
@@ -386,7 +388,7 @@ class _MethodEncoder:
         s = application.summary
         solved = application.target >= 0 and not heap_only
         e.calls.add(e.number[application.target] if solved else e.constant_summary(s, heap_only))
-        sigma = shape.sigma(call, application)
+        sigma = self._sigma[call.op, application.target]
         constants = shape.constants(call, application)
         for c, kind in enumerate(s.kind):
             if kind == pb.CONSTANT:

@@ -260,6 +260,7 @@ class MethodShape:
         self.own = ctx.is_own(method)
         limits = ctx.limits
         self.k = limits.path_length_app if self.own else limits.path_length_library
+        self.cap = limits.export_app if self.own else limits.export_library
         self.context = self.own and limits.heap_context_app > 0 and method not in ctx.environments
         self.root = method == ctx.graph.root
         self.recursive = ctx.graph.is_recursive(method)
@@ -981,6 +982,8 @@ class MethodShape:
     def export_rows(self, level: int) -> tuple[dict[Key, set[Key]], dict[Key, tuple[Key, ...]]]:
         """Rows of the summary over export names, and what its region tokens are reached from."""
         plan, names = self.export_plan(level)
+        if level == 0 and sum(self.rows[row].bit_count() for row, key, _ in plan if key[0] == CELL) - len(plan) > self.cap:
+            raise Overflow("export")
         rows: dict[Key, set[Key]] = {}
         for row, key, skip in plan:
             bits = self.rows[row]
@@ -1044,9 +1047,11 @@ class ShapePass:
     def component(self, scc: tuple[int, ...]) -> None:
         """Brings one strongly connected component to its fixed point, coarser when a bound is hit."""
         ctx = self.ctx
-        level = fold = 0
-        merge = False
         members = [m for m in scc if self.readable(m)]
+        # What had to be coarse with a smaller table has to be with a larger one.
+        level = max((self.levels.get(m, 0) for m in members), default=0)
+        fold = max((ctx.folded.get(m, 0) for m in members), default=0)
+        merge = any(m in ctx.shapes and ctx.shapes[m].merge_keys for m in members)
         while True:
             try:
                 self.attempt(members, level, fold, merge)
@@ -1095,8 +1100,7 @@ class ShapePass:
                 seen[m] = used
                 shape.run()
                 found = shape.export(level)
-                cap = ctx.limits.export_app if shape.own else ctx.limits.export_library
-                if found.entries > cap and level < 2:
+                if found.entries > shape.cap and level < 2:
                     raise Overflow("export")
                 if found != ctx.summaries[m]:
                     ctx.summaries[m] = found
