@@ -19,7 +19,7 @@ from analyzer.tokens import (
     UNKNOWN,
     root_field,
 )
-from gpu.reference import bits_of
+from gpu.bits import bits_of
 from tests.programs.heap import CellKey, Origin, Value, Write, window
 from tests.programs.solving import Solved
 
@@ -50,6 +50,9 @@ class Cover:
     def __init__(self, solved: Solved, statics: dict[int, list[Write]]) -> None:
         self.s, self.statics = solved, statics
         self.sites = solved.ctx.sites
+        table = solved.ctx.table
+        self.table_sites = {(s.method, s.op) for s in (self.sites[i] for i in table.sites if i >= 0)}
+        self.table_content = {key for held in (*table.statics.values(), *table.cells.values()) for key in held}
         self._heap: dict[tuple[int, int], tuple[Cells, dict[int, int]]] = {}
         self._calls: dict[tuple[int, int], int] = {}
         for i, site in enumerate(self.sites.all):
@@ -86,12 +89,18 @@ class Cover:
         return self._heap[method, op]
 
     def cell_bits(self, act: Activation, cells: Cells, o: Origin, key: CellKey) -> int | None:
-        """Union of the rows that stand for a cell, over all tokens that cover its object; None when there is none."""
+        """Union of the rows that stand for a cell, over all tokens that cover its object.
+
+        None when there is none, or when one is an unknown object from outside: labels come with it, not with its cells.
+        """
         found = None
         columns = self.s.idfg.layout(act.method).columns
         for column, rows in cells.items():
             related = [bits for f, bits in rows if self.matches(f, key)]
             if related and self.stands_for(act, columns[column], o):
+                kind = columns[column][0]
+                if kind == BEYOND or (kind in (UNKNOWN, BY_TYPE) and act.number not in o.chain):
+                    return None
                 for bits in related:
                     found = (found or 0) | bits
         return found
@@ -134,7 +143,7 @@ class Cover:
         """Whether a token may be an object."""
         kind = token[0]
         if kind == UNKNOWN:
-            return True
+            return act.number in o.chain or o.kind in ("library", "exception") or self.in_table(o)
         if kind == OBJECT:
             return self.named(act, token, o)
         if kind == FORMAL:
@@ -142,18 +151,14 @@ class Cover:
         if kind == DEEP:
             return o in self.region(act, token[1])[0]
         if kind == BY_TYPE:
-            return o.type == token[1]
+            return o.type == token[1] and (act.number in o.chain or self.in_table(o))
         if kind == LIBRARY_BY_TYPE:
             return o.kind in ("library", "exception")
         return kind == BEYOND and (o.kind in ("library", "exception") or self.in_table(o))
 
     def in_table(self, o: Origin) -> bool:
-        """Whether the site of an object is in the table of library statics."""
-        return any(
-            (s := self.sites[i]).method == o.site[0] and s.op == o.site[1]
-            for i in self.s.ctx.table.sites
-            if i >= 0
-        )
+        """Whether the table of library statics may speak of an object: by its site, or folded."""
+        return o.site[:2] in self.table_sites or bool({(UNKNOWN,), (BY_TYPE, o.type)} & self.table_content)
 
     def named(self, act: Activation, token: Key, o: Origin) -> bool:
         site = self.sites[token[1]]
@@ -209,7 +214,9 @@ class Cover:
         columns = self.s.idfg.layout(act.method).columns
         for c in bits_of(self.rows(act.method)[write.base]):
             token = columns[c]
-            if token != owner and (token[0] not in (OBJECT, TAINT) or token[0] == OBJECT and token[1] in self.s.ctx.table.sites):
+            if token != owner and (
+                token[0] not in (OBJECT, TAINT) or (token[0] == OBJECT and token[1] in self.s.ctx.table.sites)
+            ):
                 return True
         return False
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-_PARENTS = {"B": "A", "A": "L", "L": "Object", "E": "Throwable", "Throwable": "Object", "List": "Object", "String": "Object"}
+_PARENTS = {
+    "B": "A",
+    "A": "L",
+    "L": "Object",
+    "E": "Throwable",
+    "Throwable": "Object",
+    "List": "Object",
+    "String": "Object",
+}
 _TYPES = ("A", "B", "L", "Object")
 _FIELDS = {
     "A": [("A", "f"), ("A", "g"), ("Object", "o"), ("A[]", "r"), ("int", "n")],
@@ -73,12 +81,10 @@ class _Body:
                 init = self.fresh(kind) if rng.random() < 0.5 else self.pick(kind) or "null"
                 self.lines.append(f"{kind} {name} = {init};")
                 self.vars.append((kind, name))
-        for kind, name, init, chance in (
-            ("B", "b", "new B()", 0.3), ("int", "n", "0", 0.3), ("List", "z", "new List()", 0.2), ("A[]", "a", "new A[]", 0.3),
-            ("E", "e", "new E()", 0.3),
-        ):  # fmt: skip
+        more = (("B", "b", 0.3), ("int", "n", 0.3), ("List", "z", 0.2), ("A[]", "a", 0.3), ("E", "e", 0.3))
+        for kind, name, chance in more:
             if rng.random() < chance:
-                self.lines.append(f"{kind} {name} = {init};")
+                self.lines.append(f"{kind} {name} = {self.fresh(kind)};")
                 self.vars.append((kind, name))
         for _ in range(size):
             self.statement(0)
@@ -87,10 +93,13 @@ class _Body:
         return self.lines
 
     def fresh(self, kind: str) -> str:
+        """A new object, or a number."""
         if kind == "Object":
             return self.rng.choice(("new A()", "new B()", "source()", '"s"', "new Object()", "new L()"))
-        return {"A": self.rng.choice(("new A()", "new B()")), "L": "new L()", "B": "new B()", "List": "new List()",
-                "A[]": "new A[]", "E": "new E()", "Throwable": "new E()", "String": '"s"', "int": self.rng.choice(("1", "number()"))}[kind]  # fmt: skip
+        if kind == "int":
+            return self.rng.choice(("1", "number()"))
+        fixed = {"A[]": "new A[]", "Throwable": "new E()", "String": '"s"'}
+        return self.rng.choice(("new A()", "new B()")) if kind == "A" else fixed.get(kind, f"new {kind}()")
 
     def block(self, depth: int) -> None:
         for _ in range(self.rng.randint(1, 3)):
@@ -98,7 +107,9 @@ class _Body:
 
     def statement(self, depth: int) -> None:
         rng = self.rng
-        kinds = ["load"] * 4 + ["store"] * 5 + ["call"] * 4 + ["copy"] * 2 + ["fresh"] * 2 + ["static", "put static"] * 2
+        kinds = (
+            ["load"] * 4 + ["store"] * 5 + ["call"] * 6 + ["copy"] * 2 + ["fresh"] * 2 + ["static", "put static"] * 2
+        )
         kinds += ["sink", "label", "mark", "array", "list", "cast", "int", "unmodelled"]
         if depth < 2:
             kinds += ["if"] * 2 + ["while"] * 2 + ["try"] * 2 + ["throw", "return"]
@@ -200,7 +211,9 @@ class _Body:
     def s_int(self, depth: int) -> None:
         target = [v[1] for v in self.assignable() if v[0] == "int"]
         if target:
-            self.lines.append(f"{target[0]} = {self.pick('int')} + {self.rng.choice(('1', 'number()', str(self.pick('int'))))};")
+            self.lines.append(
+                f"{target[0]} = {self.pick('int')} + {self.rng.choice(('1', 'number()', str(self.pick('int'))))};"
+            )
 
     def s_unmodelled(self, depth: int) -> None:
         targets = [v[1] for v in self.assignable() if v[0] == "Object"]
@@ -245,7 +258,9 @@ class _Body:
             self.lines += ["if (*) {", f"throw {value};", "}"]
 
     def s_return(self, depth: int) -> None:
-        value = "" if self.me.ret == "void" else f" {self.pick(self.me.ret) or ('0' if self.me.ret == 'int' else 'null')}"
+        value = (
+            "" if self.me.ret == "void" else f" {self.pick(self.me.ret) or ('0' if self.me.ret == 'int' else 'null')}"
+        )
         self.lines += ["if (*) {", f"return{value};", "}"]
 
 
@@ -264,7 +279,7 @@ def generate(rng: random.Random, most_methods: int = 5, most_statements: int = 7
         params = ", ".join(f"{kind} p{i}" for i, kind in enumerate(m.params))
         head = f"{cls}({params})" if constructor else f"{'static ' if m.static else ''}{m.ret} {m.name}({params})"
         body = _Body(rng, methods, _Method(cls, m.name, m.ret, m.params, m.static), constructor)
-        lines = body.run(rng.randint(1, most_statements))
+        lines = body.run(rng.randint(1, most_statements) + (4 if m.name == "main" else 0))
         bodies[cls] += [f"  {head} {{", *(f"    {line}" for line in lines), "  }"]
 
     for m in methods:

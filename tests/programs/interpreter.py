@@ -7,6 +7,7 @@ values, what the heap holds in the heap rows at that point.
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import dataclass
 
@@ -65,7 +66,6 @@ class Interpreter:
         self.steps, self.depth, self.surprise = steps, depth, surprise
         self.time = 0
         self.n_origins = 0
-        self.objects: list[Origin] = []
         self.statics: dict[int, list[Write]] = {}
         self.stack: list[Activation] = []
         self.n_activations = 0
@@ -76,10 +76,8 @@ class Interpreter:
 
     def run(self) -> None:
         """Runs Main.main(); raises Unsound."""
-        try:
+        with contextlib.suppress(Stop, Thrown):
             self.call(self.s.graph.root, [])
-        except (Stop, Thrown):
-            pass
         missing = self.found - self.s.findings()
         if missing:
             (method, op), (sink_method, sink_op) = sorted(missing)[0]
@@ -93,10 +91,7 @@ class Interpreter:
     def make(self, op: int, kind: str, type_id: int) -> Origin:
         self.n_origins += 1
         chain = {a.number: a.op for a in self.stack}
-        origin = Origin(self.n_origins, (self.stack[-1].method, op, kind), chain, type_id)
-        if kind != "label":
-            self.objects.append(origin)
-        return origin
+        return Origin(self.n_origins, (self.stack[-1].method, op, kind), chain, type_id)
 
     def surprise_at(self, type_name: str = _NPE) -> Thrown:
         return Thrown(Value(self.make(self.stack[-1].op, "exception", self.program.type_id(type_name))))
@@ -332,7 +327,7 @@ class Interpreter:
                     self.check(act, value, registers[register])
         if act.looked != (self.time, op):
             act.looked = self.time, op
-            self.check_heap(act, op)
+            self.check_heap(act, op, registers)
 
     def fault(self, act: Activation, slot: str, value: str, bits: int) -> None:
         layout = self.s.idfg.layout(act.method)
@@ -357,17 +352,22 @@ class Interpreter:
             self.require(act, bits, value, f"value %{ssa}")
 
     def check_row(self, act: Activation, key: tuple[int, ...], value: Value, thrown: bool = False) -> None:
-        if not value.carries or thrown and value.object is not None and value.object.kind == "exception":
+        if not value.carries or (thrown and value.object is not None and value.object.kind == "exception"):
             return
         self.require(act, self.cover.row(act.method, key), value, str(key))
 
-    def check_heap(self, act: Activation, op: int) -> None:
+    def check_heap(self, act: Activation, op: int, registers: list[Value]) -> None:
+        """Checks statics, and the cells of what this activation can reach."""
         cells, statics = self.cover.heap(act.method, op)
         for field, bits in statics.items():
             history = self.statics.get(field)
             if history and history[-1].value.carries:
                 self.require(act, bits, history[-1].value, f"static {self.program.field_signature(field)}")
-        for o in self.objects:
+        seen: set[Origin] = set()
+        for value in (*registers, *act.args, *(history[-1].value for history in self.statics.values() if history)):
+            if value.object is not None and value.object not in seen:
+                seen |= reachable(value)[0]
+        for o in sorted(seen, key=lambda o: o.number):
             for key, history in o.cells.items():
                 value = history[-1].value
                 if not value.carries:

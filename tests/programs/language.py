@@ -6,7 +6,8 @@
 
 Statements: `A x = e;` `x = e;` `x.f = e;` `A.s = e;` `a[0] = e;` `a[?] = e;` `e;` `if (c) {…} else {…}` `while (c) {…}`
 `try {…} catch (E e) {…}` `throw e;` `return e;`. A condition is `*` (anyone's guess), `e`, `e == e` or `e != e`.
-Expressions: names, `null`, numbers, strings, `this`, `new A(…)`, `new A[]`, `e.f`, `A.s`, `e[0]`, `e[?]`, calls, `(A) e`, `e + e`.
+Expressions: names, `null`, numbers, strings, `this`, `new A(…)`, `new A[]`, `e.f`, `A.s`, `e[0]`, `e[?]`, calls,
+`(A) e`, `e + e`.
 `source()`, `number()`, `mark(e)`, `sink(e)`, `out(n)` and `unknown()` are methods of `api.Api` (see api.yaml).
 Where a static type does not fit, a cast is put in. Execution starts at `Main.main()`.
 """
@@ -80,6 +81,8 @@ class Parser:
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
 
     def next(self) -> str:
+        if not self.peek():
+            raise SyntaxError("unexpected end")
         self.at += 1
         return self.tokens[self.at - 1]
 
@@ -548,7 +551,9 @@ class _MethodCompiler:
             cls = self.c.classes[value[1]]
             self.emit(f"new-instance {result} {cls.descriptor}")
             if value[2] or any(m.name == "<init>" for m in cls.methods):
-                self.invoke("invoke-direct", [result], *self.c.method(value[1], "<init>", len(value[2])), value[2], False)
+                self.invoke(
+                    "invoke-direct", [result], *self.c.method(value[1], "<init>", len(value[2])), value[2], False
+                )
             return result, value[1]
         if kind == "element":
             base, array = self.value(value[1])
@@ -578,7 +583,13 @@ class _MethodCompiler:
         return self.invoke("invoke-static" if method.static else "invoke-virtual", first, cls, method, args, wanted)
 
     def invoke(
-        self, op: str, first: list[str], cls: Class, method: Method, args: list, wanted: bool  # type: ignore[type-arg]
+        self,
+        op: str,
+        first: list[str],
+        cls: Class,
+        method: Method,
+        args: list,
+        wanted: bool,  # type: ignore[type-arg]
     ) -> tuple[str, str]:
         registers = first + [self.fitted(a, kind) for a, (kind, _) in zip(args, method.params, strict=True)]
         self.emit(" ".join([op, *registers, self.c.signature(cls, method)]))

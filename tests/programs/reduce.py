@@ -10,7 +10,7 @@ def _end(lines: list[str], at: int) -> int:
     depth = 0
     for i in range(at, len(lines)):
         depth += lines[i].count("{") - lines[i].count("}")
-        if depth <= 0 and i > at or "{" not in lines[at]:
+        if (depth <= 0 and i > at) or "{" not in lines[at]:
             return i + 1
     return len(lines)
 

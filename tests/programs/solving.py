@@ -21,7 +21,7 @@ from analyzer.program import Program
 from analyzer.shape import Context, ShapePass
 from analyzer.tokens import SINK, TAINT, Fields, Sites
 from gpu import reference
-from gpu.reference import bits_of
+from gpu.bits import bits_of
 from gpu.solution import Solution
 from tests.programs.language import compile_program
 
@@ -106,6 +106,8 @@ def solve_program(program: Program, limits: Limits) -> Solved:
     """Facts of a program whose entry is Main.main()."""
     hierarchy = Hierarchy(program, framework_model())
     root = program.method_find("LMain;", "main", "()V")
+    if root < 0 or not program.has_code(root):
+        raise SyntaxError("no Main.main()")
     graph = call_graph(program, hierarchy, root)
     fields, sites = Fields(program, hierarchy), Sites()
     escaped = fields.resolve(program.field_id(ENV, "$escaped", "Ljava/lang/Object;"))
@@ -120,7 +122,9 @@ def solve_program(program: Program, limits: Limits) -> Solved:
     encoded = Encoder(ctx, shapes.levels).run()
     encoded.problem.validate()
     solution = reference.solve(encoded.problem)
-    return Solved(program, hierarchy, graph, ctx, encoded, solution, Idfg(ctx, encoded, solution))
+    return Solved(
+        program, hierarchy, graph, ctx, encoded, solution, Idfg(ctx, encoded, solution, reference.Replay(solution))
+    )
 
 
 def solve(text: str, limits: Limits | None = None) -> Solved:
