@@ -1,0 +1,314 @@
+"""What callers bring: formals of a method as the objects and labels that they stand for over all callers.
+
+Semantics.md 4, at the end: the solved facts speak of formals (`in:p1.f`); walking the call graph upwards with the
+substitution of calls replaces them by tokens that stand for themselves. Substitutions are evaluated on the solved
+facts just before each call, so that the answer is as flow-sensitive as they are; a formal that no summary exports is
+bound by the same equations. A question costs the callers on the way up, and no more: each (method, formal) is bound
+once, and a walk goes over a graph of them, so that recursion is a cycle and needs no fixed point of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from analyzer.encode import Layout
+from analyzer.idfg import Idfg
+from analyzer.lower import DATA_ONLY
+from analyzer.shape import ANYWHERE, Application, CallSite, MethodShape
+from analyzer.summary import fold_token, is_outside
+from analyzer.tokens import (
+    BEYOND,
+    CELL,
+    DEEP,
+    FORMAL,
+    LIBRARY_BY_TYPE,
+    OBJECT,
+    STATIC,
+    TAINT,
+    UNKNOWN,
+    Fields,
+    Key,
+    root_field,
+)
+from gpu import problem as pb
+from gpu.bits import bits_of
+
+MOST_STEPS = 20_000
+"""(method, formal) pairs that one question may visit; beyond, the answer also says "some object"."""
+
+Token = tuple[int, Key]
+"""A token in the words of a method: (method id, token key)."""
+
+Cells = dict[Key, dict[int, int]]
+"""Owner -> field -> number among the heap rows."""
+
+
+class Concrete:
+    """Answers for one solved app, kept."""
+
+    def __init__(self, idfg: Idfg, most_steps: int = MOST_STEPS) -> None:
+        self.idfg, self.ctx, self.most_steps = idfg, idfg.ctx, most_steps
+        self._bindings: dict[int, list[Binding]] = {}
+        self._edges: dict[Token, tuple[Token, ...]] = {}
+        self._answers: dict[Token, frozenset[Token]] = {}
+        self._cells: dict[int, Cells] = {}
+
+    def tokens(self, method: int, key: Key) -> frozenset[Token]:
+        """What a token of a method may stand for, over all callers: no formals and no regions are left.
+
+        A token that stands for itself comes back alone; a formal that no caller fills gives the empty set (null). A
+        walk that was cut short adds the unknown object, `(UNKNOWN,)`.
+        """
+        start = (method, key)
+        if start not in self._answers:
+            self._answers[start] = self._walk(start)
+        return self._answers[start]
+
+    def _walk(self, start: Token) -> frozenset[Token]:
+        found: set[Token] = set()
+        seen, work = {start}, [start]
+        while work:
+            token = work.pop()
+            if token[1][0] not in (FORMAL, DEEP):
+                found.add(token)
+                continue
+            for above in self._brought(token):
+                if above not in seen:
+                    seen.add(above)
+                    work.append(above)
+            if len(seen) > self.most_steps:
+                found.add((start[0], (UNKNOWN,)))
+                break
+        return frozenset(found)
+
+    def _brought(self, token: Token) -> tuple[Token, ...]:
+        """What each caller puts in place of a formal, in the caller's words."""
+        if token not in self._edges:
+            method, key = token
+            found = {(b.caller, k) for b in self.bindings(method) for k in b.sigma(key)}
+            self._edges[token] = tuple(sorted(found, key=str))
+        return self._edges[token]
+
+    def bindings(self, method: int) -> list[Binding]:
+        """One per application of a method's summary at a call that some path reaches."""
+        if method not in self._bindings:
+            found = []
+            for caller in self.ctx.graph.callers(method):
+                layout, shape = self.idfg.encoded.layouts.get(caller), self.ctx.shapes.get(caller)
+                if layout is None or shape is None:
+                    continue
+                for op, call in shape.calls.items():
+                    if method in call.targets and layout.place[op][0] >= 0:
+                        applied = [a for a in shape.applications(call) if a.target == method]
+                        found += [Binding(self, layout, shape, call, a) for a in applied]
+            self._bindings[method] = found
+        return self._bindings[method]
+
+    def cells(self, layout: Layout) -> Cells:
+        """The cells of a method by owner and field."""
+        if layout.method not in self._cells:
+            first = self.idfg.replay.method(layout.number).first_heap
+            found: Cells = {}
+            for row, key in enumerate(layout.rows):
+                if not isinstance(key, int) and key[0] == CELL:
+                    found.setdefault(key[1], {})[key[2]] = row - first
+            self._cells[layout.method] = found
+        return self._cells[layout.method]
+
+
+class Binding:
+    """One application of a callee's summary at a call: the substitution, for any formal of the callee."""
+
+    def __init__(
+        self, concrete: Concrete, layout: Layout, shape: MethodShape, call: CallSite, application: Application
+    ) -> None:
+        self.concrete, self.layout, self.shape = concrete, layout, shape
+        self.call, self.application = call, application
+        self.caller, self.callee = layout.method, application.target
+        self.ctx, self.fields = concrete.ctx, concrete.ctx.fields
+        self._sigma: dict[Key, frozenset[Key]] = {}
+        self._heap: list[int] | None = None
+        self._stored: list[tuple[Key, int, tuple[Key, ...]]] | None = None
+
+    def sigma(self, key: Key) -> frozenset[Key]:
+        """Tokens of the caller that a token of the callee stands for at this call."""
+        if key not in self._sigma:
+            wanted = list(dict.fromkeys(self._needed(key)))
+            values: dict[Key, set[Key]] = {k: set() for k in wanted}
+            again = True
+            while again:
+                again = False
+                for k in wanted:
+                    found = self._evaluate(k, values)
+                    if not found <= values[k]:
+                        values[k] |= found
+                        again = True
+            self._sigma.update((k, frozenset(v)) for k, v in values.items())
+        return self._sigma[key]
+
+    def _needed(self, key: Key) -> list[Key]:
+        """The token and what its equation mentions, and so on."""
+        found: dict[Key, None] = {}
+        work = [key]
+        while work:
+            k = work.pop()
+            if k in found:
+                continue
+            found[k] = None
+            if k[0] == FORMAL and k[2]:
+                work.append((FORMAL, k[1], k[2][:-1]))
+            elif k[0] == DEEP:
+                work += self._region(k)
+            if k[0] == DEEP or (k[0] == FORMAL and k[2]):
+                for owner, _, content in self.stored():
+                    work += [owner, *content]
+        return list(found)
+
+    def _region(self, key: Key) -> list[Key]:
+        """Formals from whose cells a region of the callee is reached."""
+        shape, ctx = self.ctx.shapes[self.callee], self.ctx
+        depth = min(shape.k, {0: shape.k, 1: 1, 2: 0}[shape.fold])
+        cells = self.concrete.cells(self.concrete.idfg.encoded.layouts[self.callee])
+        star = ctx.fields.star
+        root: Key = (FORMAL, key[1], ())
+        found = [
+            k
+            for k in self.concrete.idfg.encoded.layouts[self.callee].columns
+            if k[0] == FORMAL and k[1] == key[1] and (len(k[2]) >= depth or star in cells.get(k, ()))
+        ]
+        return found or [root]
+
+    def stored(self) -> list[tuple[Key, int, tuple[Key, ...]]]:
+        """(owner, field, content) of each cell of an outside token that the callee's summary writes."""
+        if self._stored is None:
+            idfg = self.concrete.idfg
+            layout = idfg.encoded.layouts[self.callee]
+            bits = idfg.solution.summaries[layout.number]
+            self._stored = [
+                (row[1], row[2], tuple(layout.summary_cols[c] for c in bits_of(b)))
+                for row, b in zip(layout.summary_rows, bits, strict=True)
+                if b and row[0] == CELL and is_outside(row[1], self.ctx.sites)
+            ]
+        return self._stored
+
+    # -- the equations -----------------------------------------------------------------------------------------
+
+    def _evaluate(self, key: Key, values: Mapping[Key, set[Key]]) -> set[Key]:
+        if key[0] == FORMAL and not key[2]:
+            return self._root(key[1])
+        if key[0] == FORMAL:
+            owner, f = (FORMAL, key[1], key[2][:-1]), key[2][-1]
+            return self._child(values[owner], f, {owner}, values)
+        if key[0] != DEEP:
+            return {self._fold(self.shape.rename(self.call, key))}
+        sources = self._region(key)
+        found: set[Key] = set()
+        frontier = set().union(*(values[s] for s in sources))
+        while frontier:
+            fresh = self._child(frontier, self.fields.star, {*sources, key}, values) - found
+            found |= fresh
+            frontier = fresh
+        return found
+
+    def _child(self, owners: set[Key], f: int, named: set[Key], values: Mapping[Key, set[Key]]) -> set[Key]:
+        """What cells of `owners` held before the call, or may get from the callee through an aliasing argument."""
+        found = {k for k in owners if k[0] == TAINT}
+        for owner in owners - found:
+            found |= self.read(owner, f)
+        for owner, field, content in self.stored():
+            if owner not in named and self.fields.related(f, (field,)) and values[owner] & owners:
+                found |= set().union(*(values[k] for k in content))
+        return found
+
+    def _root(self, root: int) -> set[Key]:
+        """What the caller passes, or holds in a static field."""
+        f = root_field(root)
+        if f >= 0:
+            row = self.concrete.idfg.row(self.layout, (STATIC, f))
+            if row >= 0:
+                return self._keys(self.heap()[row - self.concrete.idfg.replay.method(self.layout.number).first_heap])
+            return set() if self.shape.root else {(FORMAL, root, ())}
+        args = self.call.args
+        if root >= len(args) or args[root] < 0:
+            return set()
+        found = self._keys(self.concrete.idfg.solution.rows[self.layout.number][args[root]])
+        if root == 0 and self.application.receiver_mask != -1:
+            mask, index = self.application.receiver_mask, self.shape.index
+            found = {k for k in found if mask >> index[k] & 1}
+        kind = self.shape.parameter_filter(self.application, root)
+        if kind == DATA_ONLY:
+            return {k for k in found if k[0] in (TAINT, FORMAL, DEEP)}
+        return found if kind == -1 else {k for k in found if self.ctx.passes(k, kind)}
+
+    # -- the caller's heap -------------------------------------------------------------------------------------
+
+    def heap(self) -> list[int]:
+        """Heap rows of the caller just before the call is applied."""
+        if self._heap is None:
+            idfg, number = self.concrete.idfg, self.layout.number
+            t, problem = idfg.replay.tables, idfg.encoded.problem
+            block, before = self.layout.place[self.call.op]
+            first = t.block_off[number] + block
+            start, end = t.op_off[first], t.op_off[first + 1]
+            while (
+                start + before < end
+                and problem.op_origin[start + before] == self.call.op
+                and t.op_kind[start + before] != pb.APPLY
+            ):
+                before += 1  # labels that a callback's arguments bring
+            self._heap = idfg.replay.state_at(number, block, before)
+        return self._heap
+
+    def _keys(self, bits: int) -> set[Key]:
+        return {self.layout.columns[c] for c in bits_of(bits)}
+
+    def read(self, owner: Key, f: int) -> set[Key]:
+        """What field f of an object held before the call."""
+        if not self._fits(owner, f):
+            return set()
+        present = self.concrete.cells(self.layout).get(owner, {})
+        heap = self.heap()
+        found: set[Key] = set()
+        for g in self.fields.related(f, present):
+            found |= self._keys(heap[present[g]])
+        if f not in present:
+            found |= {self._fold(k) for k in self._entry(owner, f)}
+        if owner[0] == OBJECT and owner[1] in self.ctx.table.sites and f != self.fields.star:
+            for g in self.fields.related(f, self.ctx.table.by_site.get(owner[1], ())):
+                if g not in present:
+                    found |= {self._fold(k) for k in self._entry(owner, g)}
+        return found
+
+    def _fits(self, key: Key, f: int) -> bool:
+        """Whether an object of this token can have the field at all."""
+        if key[0] == TAINT:
+            return False
+        if f >= Fields.FIRST_PSEUDO:
+            return True
+        cls = self.ctx.program.field(f).cls
+        if key[0] == FORMAL:
+            return self.ctx.related_types(self.shape.known_type(key), cls)
+        return self.ctx.passes(key, cls)
+
+    def _entry(self, key: Key, f: int) -> Iterable[Key]:
+        """What a cell that the caller does not name held when the caller began: what `MethodShape.cell` would say."""
+        ctx, kind = self.ctx, key[0]
+        if kind == FORMAL:
+            deep = f == ctx.fields.star or len(key[2]) >= self.shape.k
+            return [(DEEP, key[1]) if deep else (FORMAL, key[1], (*key[2], f))]
+        if kind in (DEEP, BEYOND, UNKNOWN):
+            return [key]
+        if kind == OBJECT and key[1] in ctx.table.sites:
+            if f == ctx.fields.star:
+                return [*ctx.table.reached_labels(key[1]), (BEYOND, ANYWHERE)]
+            return ctx.table.content((key[1], f), ctx.limits.objects_per_static)
+        if not ctx.fields.data_only(f):
+            if kind == LIBRARY_BY_TYPE:
+                return [(BEYOND, -1)]
+            if kind == OBJECT and ctx.sites[key[1]].outside:
+                return [(BEYOND, key[1])]
+        return []
+
+    def _fold(self, key: Key) -> Key:
+        fold = self.shape.fold
+        return fold_token(key, fold, self.ctx.sites, self.ctx.table.sites) if fold else key
