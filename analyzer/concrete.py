@@ -23,7 +23,6 @@ from analyzer.tokens import (
     FORMAL,
     LIBRARY_BY_TYPE,
     OBJECT,
-    STATIC,
     TAINT,
     UNKNOWN,
     Fields,
@@ -224,9 +223,9 @@ class Binding:
         """What the caller passes, or holds in a static field."""
         f = root_field(root)
         if f >= 0:
-            row = self.concrete.idfg.row(self.layout, (STATIC, f))
+            row = self.concrete.idfg.row(self.layout, self.ctx.static_row(f))
             if row >= 0:
-                return self._keys(self.heap()[row - self.concrete.idfg.replay.method(self.layout.number).first_heap])
+                return self._keys(self.concrete.idfg.replay.method(self.layout.number).get(row, self.heap()))
             return set() if self.shape.root else {(FORMAL, root, ())}
         args = self.call.args
         if root >= len(args) or args[root] < 0:

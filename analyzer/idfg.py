@@ -135,30 +135,14 @@ class Idfg:
         method = self.find(method)
         op = self.op_at(method, pc)
         layout, rows = self.state(method, op)
-        found: dict[str, set[str]] = {}
-        n_values = self.ctx.program.body(method).n_values
-        for name, values in self._visible(method, op, pc).items():
-            for value in values:
-                found.setdefault(name, set()).update(self.tokens(layout, rows[value]))
-        for row in range(n_values, len(rows)):
-            found.setdefault(self.names.slot(method, layout.rows[row]), set()).update(self.tokens(layout, rows[row]))
-        return {slot: tuple(sorted(tokens)) for slot, tokens in sorted(found.items()) if tokens}
-
-    def _visible(self, method: int, op: int, pc: int) -> dict[str, tuple[int, ...]]:
-        """Values that can be named before an operation."""
         from analyzer.statements import MethodView
 
-        view = MethodView(self, method)
-        registers = self.registers(method)
-        if registers is None:
-            return {view.value_name(v): (v,) for v in view.visible(op)}
-        first = int(view.body.value_reg[0]) if view.body.n_params else -1
-        has_this = not self.ctx.program.is_static(method)
-        found = {}
-        for register in range(registers.n_registers):
-            name = "this" if has_this and register == first else view.register_name(register)
-            found[name] = self.values_of_register(method, pc, register)
-        return found
+        found: dict[str, set[str]] = {}
+        for name, bits in MethodView(self, method).named_values(op).items():
+            found.setdefault(name, set()).update(self.tokens(layout, bits))
+        for row in range(self.ctx.program.body(method).n_values, len(rows)):
+            found.setdefault(self.names.slot(method, layout.rows[row]), set()).update(self.tokens(layout, rows[row]))
+        return {slot: tuple(sorted(tokens)) for slot, tokens in sorted(found.items()) if tokens}
 
     def points_to(self, method: int | str, pc: int, register: int) -> tuple[str, ...]:
         """What a dex register may hold just before the statement at a pc. Registers are numbered as `v0`, `v1`, … are.
@@ -225,13 +209,16 @@ def _listed(signatures: list[str]) -> str:
 
 def _matching(text: str, signatures: list[str]) -> list[str]:
     """Signatures that a name means: those whose method is called so, else those that hold the text."""
-    owner, arrow, name = text.rpartition("->") if "->" in text else text.rpartition(".")
-    wanted = name.partition("(")[0]
+    owner, arrow, name = text.rpartition("->") if "->" in text else text.partition("(")[0].rpartition(".")
+    if arrow == ".":
+        name = text[len(owner) + 1 :]
+    owner = owner.removesuffix(";").replace("/", ".")
+    wanted, parenthesis, _ = name.partition("(")
     named = []
     for signature in signatures:
         cls, _, rest = signature.partition("->")
         plain = cls[1:-1].replace("/", ".")
-        fits = not arrow or cls == owner or plain == owner or plain.endswith((f".{owner}", f"${owner}"))
-        if fits and rest.partition("(")[0] == wanted and rest.startswith(name):
+        fits = not arrow or owner in (plain, f"L{plain}") or plain.endswith((f".{owner}", f"${owner}"))
+        if fits and rest.partition("(")[0] == wanted and (not parenthesis or rest.startswith(name)):
             named.append(signature)
     return named or [s for s in signatures if text and text in s]

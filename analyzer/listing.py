@@ -3,39 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 from analyzer.concrete import Concrete
 from analyzer.idfg import Idfg
 from analyzer.ir import Op
 from analyzer.statements import Change, MethodView
-from analyzer.tokens import BEYOND, CELL, DEEP, FORMAL, PARAMETER, PSEUDO, RANGE, RETURN, SINK, TAINT, THROWN, Key
+from analyzer.tokens import (
+    BEYOND,
+    BY_TYPE,
+    CELL,
+    DEEP,
+    FORMAL,
+    LIBRARY_BY_TYPE,
+    OBJECT,
+    PARAMETER,
+    PSEUDO,
+    RANGE,
+    RETURN,
+    SINK,
+    TAINT,
+    THROWN,
+    Key,
+)
 from analyzer.words import Names, java_name
 
 MOST_TOKENS = 8
 """Tokens shown in a row; with `--at`, all are."""
 MOST_ROWS = 12
 """Rows of one kind shown at a statement."""
-WIDTH = 110
-"""Characters of a row after which no further token is shown."""
+WIDTH = 120
+"""Characters of a row after which no further token is shown, if some are already."""
+LEAST_TOKENS = 2
+"""Tokens shown in a row however long they are."""
+LONG = 130
+"""Characters of a line from which it is not said twice in a row."""
 
 _PLAIN = (Op.CONST, Op.STRING, Op.CLASS, Op.NEW, Op.NEW_ARRAY)
 """Statements that say all about what they define."""
 _COPIES = (Op.CAST, Op.DATA, Op.PHI)
 
-_LEGEND = (
-    ("in:", "in:x", "what x was on entry: the caller's objects and data (--concrete shows them)"),
-    (".…", "in:x.…", "anything reached from what x was on entry"),
-    ("«", "«k from f()@pc»", "data of kind k that came from the call of f at pc"),
-    ("new ", "new T@pc", "the object made at pc"),
-    (" from ", "T from f()@pc", "the object that the library call of f at pc returned, declared as a T"),
-    (" via @", "… via @pc", "made in a method that the call at pc runs"),
-    ("inside ", "inside f()@pc", "whatever that library object holds"),
-    ("some ", "some T", "any object of type T: too many to tell apart"),
-    (" caught@", "T caught@pc", "an exception that the runtime or a library throws"),
-    (":= ", "a := x", "afterwards the cell holds x only"),
-    ("+= ", "a += x", "afterwards the cell may also hold x"),
-    ("@entry", "v3@0012", "the value that register v3 got at 0012, here where it has been written since"),
-)
+_LEGEND = {
+    "formal": ("in:x", "what x was on entry: the caller's objects and data (--concrete shows them)"),
+    "region": ("in:x.…", "anything reached from what x was on entry"),
+    "label": ("«k from f()@pc»", "data of kind k that came from the call of f at pc"),
+    "new": ("new T@pc", "the object made at pc"),
+    "library": ("T from f()@pc", "the object that the library call of f at pc returned, declared as a T"),
+    "via": ("… via @pc", "made in a method that the call at pc runs"),
+    "beyond": ("inside f()@pc", "whatever that library object holds"),
+    "some": ("some T", "any object of type T: too many to tell apart"),
+    "exception": ("T caught@pc", "an exception that the runtime or a library throws"),
+    "origin": ("v3@0012", "the value that register v3 got at 0012, where v3 has or may have another one by now"),
+    ":=": ("a := x", "afterwards the cell holds x only"),
+    "+=": ("a += x", "afterwards the cell may also hold x"),
+    "=": ("a = x", "here the cell holds x"),
+    "→": ("→ v", "what the statement defines"),
+    "!": ("! sink", "data that leaves the app, or will when the caller passes some"),
+}
+_KINDS = {FORMAL: "formal", DEEP: "region", TAINT: "label", BEYOND: "beyond", BY_TYPE: "some", LIBRARY_BY_TYPE: "some"}
 
 
 def listing(idfg: Idfg, method: str, pc: int | None, concrete: bool) -> str:
@@ -52,13 +78,19 @@ def listing(idfg: Idfg, method: str, pc: int | None, concrete: bool) -> str:
     pages = _Listing(view, Concrete(idfg) if concrete else None)
     lines = [*pages.header(), ""]
     lines += pages.whole() if pc is None else pages.one(idfg.op_at(found, pc))
-    return "\n".join([*lines, *_legend(lines)]) + "\n"
+    return "\n".join([*lines, *pages.legend()]) + "\n"
 
 
-def _legend(lines: Sequence[str]) -> list[str]:
-    text = "\n".join(lines)
-    used = [(word, meaning) for mark, word, meaning in _LEGEND if mark in text]
-    return ["", *(f"  {word:<16} {meaning}" for word, meaning in used)] if used else []
+def wrapped(words: Sequence[str]) -> list[str]:
+    """Words joined by commas, in lines of about WIDTH characters."""
+    lines: list[str] = []
+    for i, word in enumerate(words):
+        text = f"{word}," if i + 1 < len(words) else word
+        if lines and len(lines[-1]) + len(text) < WIDTH:
+            lines[-1] += f" {text}"
+        else:
+            lines.append(text)
+    return lines
 
 
 class _Listing:
@@ -69,6 +101,15 @@ class _Listing:
         self.names: Names = view.names
         self.program = view.program
         self.most = MOST_TOKENS
+        self.used: set[str] = set()
+        """Entries of the legend that are wanted."""
+        self.just_defined = -1
+        """Value whose row is the last line."""
+
+    def legend(self) -> list[str]:
+        """Words and signs that were used, explained."""
+        lines = [f"  {word:<16} {meaning}" for name, (word, meaning) in _LEGEND.items() if name in self.used]
+        return ["", *lines] if lines else []
 
     # -- words -------------------------------------------------------------------------------------------------
 
@@ -83,30 +124,44 @@ class _Listing:
                 keys.add(key)
         if data:
             keys = {k for k in keys if k[0] in (TAINT, FORMAL, DEEP)}
+        self.used.update(self.entry_of(k) for k in keys)
+        self.used.update("via" for k in keys if k[0] == OBJECT and k[2] >= 0)
         return list(dict.fromkeys(text for _, text in sorted(self.names.order(m, k) for k in keys)))
+
+    def entry_of(self, key: Key) -> str:
+        """Entry of the legend for a token."""
+        return self.view.idfg.ctx.sites[key[1]].kind if key[0] == OBJECT else _KINDS.get(key[0], "")
 
     def cut(self, words: Sequence[str]) -> str:
         """A row of tokens, cut where it is long."""
-        shown: list[str] = []
-        length = 0
-        for word in words:
+        shown, length = 0, 0
+        for word in words[: self.most]:
             length += len(word) + 2
-            if shown and (len(shown) >= self.most or (length > WIDTH and self.most == MOST_TOKENS)):
-                return f"{', '.join(shown)}, … and {len(words) - len(shown)} more"
-            shown.append(word)
-        return ", ".join(shown)
+            if shown >= LEAST_TOKENS and length > WIDTH and self.most == MOST_TOKENS:
+                break
+            shown += 1
+        more = len(words) - shown
+        if more == 1:
+            shown, more = shown + 1, 0
+        return ", ".join([*words[:shown], *([f"… and {more} more"] if more else [])])
 
     def row(self, label: str, bits: int, mark: str = " ", data: bool = False) -> list[str]:
         """A line `label  tokens`; none when there is nothing."""
         words = self.words(bits, data)
-        return [self.line(f"{mark} {label}", self.cut(words))] if words else []
+        if words:
+            self.used.add(mark)
+        if self.most == MOST_TOKENS:
+            return [self.line(f"{mark} {label}", self.cut(words))] if words else []
+        return [self.line("" if i else f"{mark} {label}", text) for i, text in enumerate(wrapped(words))]
 
     @staticmethod
     def line(label: str, text: str) -> str:
+        """A line beneath a statement."""
         return f"{'':14}{label:<10} {text}".rstrip()
 
     def rows(self, lines: list[str]) -> list[str]:
-        if len(lines) <= MOST_ROWS or self.most != MOST_TOKENS:
+        """Lines, cut where they are many."""
+        if len(lines) <= MOST_ROWS + 1 or self.most != MOST_TOKENS:
             return lines
         return [*lines[:MOST_ROWS], self.line("", f"… and {len(lines) - MOST_ROWS} more")]
 
@@ -145,11 +200,23 @@ class _Listing:
             head = off[block]
             yield from self.block(block, last)
             for op in range(head, off[block + 1]):
+                if self.says_nothing(op):
+                    continue
                 number = self.program.line(view.method, view.pc(op))
                 yield self.statement(op, number if number != line else None)
                 line = number if number is not None else line
                 yield from self.around(op)
             last = view.after(off[block + 1] - 1)
+
+    def says_nothing(self, op: int) -> bool:
+        """A merge of values that hold nothing, or a jump of synthetic code to the next line."""
+        view, kind = self.view, self.view.body.op[op]
+        if kind == Op.PHI:
+            return not view.value(int(view.body.dst[op]))
+        if kind != Op.GOTO or view.idfg.registers(view.method) is not None:
+            return False
+        below = view.order.index(op) + 1
+        return view.successors(view.block_of[op]) == view.order[below : below + 1]
 
     def block(self, block: int, last: list[int] | None) -> Iterator[str]:
         """How a block is entered, where that is not just from the line above; and what differs in the heap."""
@@ -168,10 +235,13 @@ class _Listing:
         if not view.reached(head):
             ways.append("never reached")
         if ways:
+            yield ""
             yield f"      {view.pc(head):04x}:  ({'; '.join(ways)})"
         if last is not None and view.reached(head):
             changes = [c for c in view.difference(last, view.before(head)) if c.after & ~c.before]
-            yield from self.rows([line for c in changes for line in self.change(c, here=True)])
+            lines = [line for c in changes for line in self.row(f"{view.slot_name(c.row)} =", c.after, "·")]
+            self.used.update("=" for _ in lines)
+            yield from self.rows(lines)
 
     def catches(self, block: int) -> str:
         """What a handler catches, and where it is thrown."""
@@ -182,14 +252,18 @@ class _Listing:
         inside = {r for r, _ in caught}
         covered = [op for op in view.order if int(body.block_range[view.block_of[op]]) in inside]
         pcs = [view.pc(op) for op in covered if body.throws[op]]
-        where = f" thrown in {min(pcs):04x}–{max(pcs):04x}" if pcs else ""
-        return f"catches {names}{where}"
+        if not pcs:
+            return f"catches {names}"
+        last = f"–{max(pcs):04x}" if min(pcs) < max(pcs) else ""
+        return f"catches {names} thrown in {min(pcs):04x}{last}"
 
     def statement(self, op: int, line: int | None) -> str:
         """The statement itself."""
         number = f"{line}" if line is not None else ""
         phi = self.view.body.op[op] == Op.PHI
         pc = "    " if phi else f"{self.view.pc(op):04x}"
+        if phi or any("@" in self.view.operand_name(op, v) for v in self.view.operands(op)):
+            self.used.add("origin")
         return f"{number:>5} {pc}  {self.view.text(op)}".rstrip()
 
     def around(self, op: int) -> Iterator[str]:
@@ -202,9 +276,8 @@ class _Listing:
         operands = view.operands(op)
         copied = kind in _COPIES and defined in [view.value(v) for v in operands]
         if kind != Op.PHI and not copied:
-            for value in operands:
-                if self.concrete is not None or not view.own_formal(value):
-                    yield from self.row(view.operand_name(op, value), view.value(value))
+            yield from self.operands(op, operands)
+        self.just_defined = -1
         base = view.base(op)
         if base >= 0 and not view.value(base) and base not in view.body.constant:
             nothing = "no known object" if kind == Op.CALL else "no known object: nothing is read or written"
@@ -213,45 +286,64 @@ class _Listing:
             yield from self.read_cells(op)
         if kind == Op.CALL:
             yield from self.callees(op)
-        changes = view.difference(view.before(op), view.after(op))
-        yield from self.rows([line for change in changes for line in self.change(change)])
-        for key, bits in sorted(view.channels(op).items(), key=lambda item: str(item[0])):
-            yield from self.channel(kind, key, bits)
+        yield from self.rows(self.changes(op))
+        channels = view.channels(op)
+        thrown = [bits for key, bits in channels.items() if key[0] in (THROWN, RANGE)]
+        if thrown and kind != Op.THROW:
+            yield from self.row("throws", reduce(or_, thrown), "·")
+        for key, bits in sorted(channels.items(), key=lambda item: str(item[0])):
+            yield from self.channel(key, bits)
         if dst >= 0 and kind not in _PLAIN:
             yield from self.row(view.value_name(dst), defined, "→")
+            self.just_defined = dst
+
+    def operands(self, op: int, operands: list[int]) -> Iterator[str]:
+        """What each operand may be. A long row that stands just above is not said again."""
+        view = self.view
+        for value in operands:
+            if self.concrete is not None or not view.own_formal(value):
+                for line in self.row(view.operand_name(op, value), view.value(value)):
+                    again = value == self.just_defined and len(line) > LONG
+                    yield self.line(f"  {view.operand_name(op, value)}", "as above") if again else line
 
     def read_cells(self, op: int) -> Iterator[str]:
         """What each cell holds that a read may mean, when there are several."""
         view = self.view
         before = view.before(op)
-        cells = [(at, owner) for at, owner in view.cells_of(op) if before[at]]
+        cells = [at for at in view.touched(op) if before[at]]
         if len(cells) > 1:
-            yield from self.rows([line for at, _ in cells for line in self.row(view.slot_name(at), before[at], "·")])
+            self.used.add("=")
+            lines = [self.row(f"{view.slot_name(at)} =", before[at], "·") for at in cells]
+            yield from self.rows([line for found in lines for line in found])
 
-    def change(self, change: Change, here: bool = False) -> list[str]:
-        """A cell that holds something else now."""
+    def changes(self, op: int) -> list[str]:
+        """Cells that a statement changes; of a store, also those that hold the value already."""
         view = self.view
-        name, key = view.slot_name(change.row), view.heap_row(change.row)
-        if key[0] == CELL and key[1][0] == BEYOND:
-            return []
-        added = change.after & ~change.before
-        if here:
-            return self.row(f"{name} =", change.after, "·")
-        if change.strong:
-            words = self.words(change.after)
-            return [self.line(f"· {name} := {self.cut(words) or 'null'}", "")]
-        words = self.words(added)
-        return [self.line(f"· {name} += {self.cut(words)}", "")] if words else []
+        before, after = view.before(op), view.after(op)
+        found = {c.row: c for c in view.difference(before, after)}
+        if view.body.op[op] in (Op.PUT, Op.APUT, Op.SPUT):
+            for at in view.touched(op):
+                found.setdefault(at, Change(at, before[at], after[at]))
+        replaced = view.cleared(op)
+        lines = []
+        for at, change in sorted(found.items()):
+            key, name = view.heap_row(at), view.slot_name(at)
+            if key[0] == CELL and key[1][0] == BEYOND:
+                continue
+            sign = "=" if change.before == change.after else ":=" if at in replaced or not change.before else "+="
+            words = self.words(change.after & ~change.before if sign == "+=" else change.after)
+            if words or sign == ":=":
+                self.used.add(sign)
+                lines.append(self.line(f"· {name} {sign} {self.cut(words) or 'null'}", ""))
+        return lines
 
-    def channel(self, kind: Op, key: Key, bits: int) -> Iterator[str]:
+    def channel(self, key: Key, bits: int) -> Iterator[str]:
         """What leaves the method, or the app, at a statement."""
         names, m = self.names, self.view.method
         if key[0] == SINK:
             yield from self.row(names.sink(m, key) + "  gets", bits, "!", data=True)
         elif key[0] == PSEUDO:
             yield from self.row(f"{names.static_field(key[1])} +=", bits, "·")
-        elif key[0] in (THROWN, RANGE) and kind != Op.THROW:
-            yield from self.row("throws", bits, "·")
         elif key[0] not in (RETURN, THROWN, RANGE, PARAMETER):
             yield from self.row(names.slot(m, key), bits, "·")
 
@@ -271,27 +363,24 @@ class _Listing:
             yield self.line("  no model", f"of {named}: what goes in may come out")
 
     def one(self, op: int) -> Iterator[str]:
-        """One statement with everything that may hold before it."""
+        """One statement below everything that may hold before it."""
         view = self.view
-        yield self.statement(op, self.program.line(view.method, view.pc(op)))
-        yield from self.around(op)
-        self.most = 1000
+        statement = self.statement(op, self.program.line(view.method, view.pc(op)))
         if not view.reached(op):
-            yield "  never reached: nothing holds"
+            yield from (statement, "", "  never reached: nothing holds")
             return
-        yield ""
-        yield "before it:"
-        idfg = view.idfg
-        for name, values in idfg._visible(view.method, op, view.pc(op)).items():
-            bits = 0
-            for value in values:
-                bits |= view.value(value)
-            yield from self.row(name, bits)
-        same = []
+        self.most = 1000
+        lines = [line for name, bits in view.named_values(op).items() for line in self.row(name, bits)]
+        same: list[str] = []
         for at, (bits, entry) in enumerate(zip(view.before(op), view.entry, strict=True)):
             if bits and bits == entry:
-                same.append(view.slot_name(at))
-            else:
-                yield from self.row(f"{view.slot_name(at)} =", bits)
-        if same:
-            yield f"  as on entry: {', '.join(same)}"
+                same += [view.slot_name(at)] if view.heap_row(at)[-1] != view.idfg.ctx.fields.star else []
+            elif bits:
+                self.used.add("=")
+                lines += self.row(f"{view.slot_name(at)} =", bits, "·")
+        yield from lines
+        for i, text in enumerate(wrapped(same)):
+            yield self.line("" if i else "· as on entry:", text)
+        yield ""
+        yield statement
+        yield from self.around(op)

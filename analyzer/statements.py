@@ -22,13 +22,9 @@ class Change:
     """A heap row that a statement changes."""
 
     row: int
+    """Its number among the heap rows."""
     before: int
     after: int
-
-    @property
-    def strong(self) -> bool:
-        """Whether something that was there is gone."""
-        return bool(self.before & ~self.after) or not self.before
 
 
 class MethodView:
@@ -161,7 +157,7 @@ class MethodView:
             self.program, self.body, op, lambda v: self.value_name(v) if v == dst else self.operand_name(op, v)
         )
         if kind not in JUMPS:
-            return text
+            return text.replace("this.super.", "super.", 1) if kind == Op.CALL else text
         block = self.block_of[op]
         blocks = self.body.succ[self.body.succ_off[block] : self.body.succ_off[block + 1]].tolist()
         text = text.removesuffix(" | ".join(f"B{s}" for s in blocks)).rstrip()
@@ -205,6 +201,22 @@ class MethodView:
         ops = [o for b in reached - {wanted} for o in range(off[b], off[b + 1])]
         ops += range(off[wanted], off[wanted + 1] if wanted in reached else op)
         return sorted({*range(self.body.n_params), *(int(self.body.dst[o]) for o in ops if self.body.dst[o] >= 0)})
+
+    def named_values(self, op: int) -> dict[str, int]:
+        """What each register may hold before an operation; in synthetic code, each value."""
+        registers = self.idfg.registers(self.method)
+        if registers is None:
+            return {self.value_name(v): self.value(v) for v in self.visible(op)}
+        row = registers.row_at(self.pc(op))
+        first = int(self.body.value_reg[0]) if self.body.n_params else -1
+        found = {}
+        for register in range(registers.n_registers):
+            this = register == first and not self._is_static
+            bits = 0
+            for value in registers.values(row, register):
+                bits |= self.value(value)
+            found["this" if this else self.register_name(register)] = bits
+        return found
 
     def base(self, op: int) -> int:
         """The value through which an operation reads, writes or calls; -1 for none."""
@@ -282,20 +294,27 @@ class MethodView:
         """Heap rows that differ between two states."""
         return [Change(i, a, b) for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
 
-    def cells_of(self, op: int) -> list[tuple[int, Key]]:
-        """(heap row, owner) of each cell that an operation's field or index may mean, for the objects of its base."""
-        fields = self.idfg.ctx.fields
-        primitive = next((p for p in self.shape.low.primitives if p.op == op and p.field >= 0), None)
-        if primitive is None:
-            return []
-        owners = set(self.keys(self.value(self.base(op))))
-        wanted = {primitive.field, fields.star, fields.wild(primitive.field)}
-        found = []
-        for at in range(self.facts.n_heap):
-            key = self.heap_row(at)
-            if key[0] == CELL and key[1] in owners and (key[2] in wanted or primitive.field == fields.wild(key[2])):
-                found.append((at, key[1]))
-        return found
+    def touched(self, op: int) -> list[int]:
+        """Heap rows that a field, array or static access may mean, for the objects that its base may be."""
+        found: dict[int, None] = {}
+        t, first = self._tables, self.facts.first_heap
+        for at, p in self._problem_ops(op):
+            kind = t.op_kind[p]
+            rows: list[int] = []
+            if kind in (pb.LOAD, pb.STORE):
+                heap = self.states(self.layout.place[op][0])[at]
+                link = t.link(t.op_link[p])
+                rows = [row for c in bits_of(self.facts.get(t.op_src[p], heap)) for row in link.get(c, ())]
+            elif kind == pb.OR:
+                rows = [row for row in (t.op_src[p], t.op_dst[p]) if self.facts.is_heap(row)]
+            found.update((row - first, None) for row in rows)
+        return list(found)
+
+    def cleared(self, op: int) -> set[int]:
+        """Heap rows whose content an operation replaces."""
+        t, first = self._tables, self.facts.first_heap
+        spans = [(t.clear_off[p], t.clear_off[p + 1]) for _, p in self._problem_ops(op)]
+        return {t.clear_row[i] - first for start, end in spans for i in range(start, end)}
 
     def channels(self, op: int) -> dict[Key, int]:
         """What an operation adds to channels: returns, throws, sinks, pseudo-statics."""
@@ -313,7 +332,7 @@ class MethodView:
         """(row, bits) that an operation of the problem gives to rows by name."""
         t = self._tables
         kind, dst, src = t.op_kind[op], t.op_dst[op], t.op_src[op]
-        if kind == pb.OR:
+        if kind == pb.OR and self.body.op[self._origin[op]] != Op.CALL:
             yield dst, self.facts.get(src, heap) & t.mask(t.op_mask[op])
         if kind != pb.APPLY:
             return

@@ -185,7 +185,9 @@ class Names:
         return f"{self.type(s.type)} from {self._result(method, key[1])}{via}"
 
     def _result(self, method: int, site: int) -> str:
-        return f"{self.called(self.sites[site])}{self.place(site, method)}"
+        s = self.sites[site]
+        what = f"{self.type(s.type)} caught" if s.kind == "exception" else self.called(s)
+        return f"{what}{self.place(site, method)}"
 
     # -- slots -------------------------------------------------------------------------------------------------
 
