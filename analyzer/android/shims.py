@@ -33,6 +33,7 @@ class Shims:
         self._caller: dict[int, int] = {}
         self._found: dict[int, Shim | None] = {}
         self.later: dict[int, int] = {}
+        self._sequences: dict[tuple[object, ...], int] = {}
         """Library method -> method that runs its shim's steps on objects of `$async`, for the app's loop."""
 
     def of(self, site: Site, library_method: int, n_args: int) -> int:
@@ -47,7 +48,10 @@ class Shims:
         self._depth[method] = depth
         self._caller[method] = caller
         if shim.later and library_method not in self.later and any(s.on in shim.later for s in shim.steps):
-            self.later[library_method] = self._later(shim, library_method)
+            same = tuple((s.method, s.args, s.to, None if s.on in shim.later else s.on) for s in shim.steps)
+            if same not in self._sequences:
+                self._sequences[same] = self._later(shim, library_method)
+            self.later[library_method] = self._sequences[same]
         return method
 
     def caller(self, method: int) -> int:
