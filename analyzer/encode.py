@@ -421,7 +421,7 @@ class _MethodEncoder:
         shape = self.shape
         f = root_field(root)
         if f >= 0:
-            return self.row_of[shape.row((STATIC, f))], -1, -1
+            return self.row_of[shape.row(shape.ctx.static_row(f))], -1, -1
         if root >= len(call.args) or call.args[root] < 0:
             return -1, -1, -1
         row = call.args[root]

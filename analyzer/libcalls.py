@@ -41,6 +41,13 @@ _NO_CALLBACK = frozenset(
 )
 
 
+_VALUES = frozenset(
+    "Ljava/lang/String; Ljava/lang/CharSequence; Ljava/lang/Class; Ljava/lang/Integer; Ljava/lang/Long; Ljava/lang/Boolean; "
+    "Ljava/lang/Double; Ljava/lang/Float; Ljava/lang/Short; Ljava/lang/Byte; Ljava/lang/Character; Ljava/lang/Number;".split()
+)
+"""Types whose objects hold nothing but their value: nothing else is reached from them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What a library call does: its summary, and whether that is a guess for want of a model."""
@@ -219,13 +226,19 @@ class _Builder:
         star = bool(access.fields) and access.fields[-1] == "*"
         place = Access(access.base, access.fields[:-1], access.key) if star else access
         keys = set(self.owners(place))
-        if star or reach:
+        if (star or reach) and not place.fields and self.declared(place) in _VALUES:
+            keys.update(self.owners(Access(place.base, ("$value",), place.key)))
+        elif star or reach:
             for key in list(keys):
                 if key[0] == FORMAL and (key[2] or not isinstance(key[1], int) or self.is_reference(self.type_of(key[1]))):
                     deep = (DEEP, key[1], key[2])
                     self.regions[deep] = (key,)
                     keys.add(deep)
         return keys
+
+    def declared(self, place: Access) -> str:
+        """Declared type of a parameter, '' for other places."""
+        return self.lib.program.type_name(self.ref.params[place.argument]) if 0 <= place.argument < len(self.ref.params) else ""
 
     def type_of(self, root: int) -> int:
         return self.ref.cls if root == 0 and not self.static else self.ref.params[root - self.shift]

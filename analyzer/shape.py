@@ -195,6 +195,10 @@ class Context:
         """Whether a method belongs to the app's own code (environments count as such)."""
         return method in self.environments or self.lowering.is_own(self.program.method(method).cls)
 
+    def static_row(self, f: int) -> Key:
+        """Row of a static field of the app or of the environments."""
+        return (PSEUDO if self.program.field(f).cls == self.lowering.env_class else STATIC, f)
+
     def passes(self, key: Key, type_id: int) -> bool:
         """Whether a token may go where only values of a type fit."""
         kind = key[0]
@@ -288,6 +292,7 @@ class MethodShape:
         self._seen: dict[int, tuple[object, ...]] = {}
         self.calls = {p.op: self._call_site(p) for p in self.low.primitives if p.kind == CALL}
         self.primitives = self.low.primitives
+        self.pseudo_reads = self._pseudo_reads() if method in ctx.environments else {}
         if method in ctx.environments:
             self.primitives = [*self._parameter_labels(), *self.low.primitives]
         ref = ctx.program.method(method)
@@ -297,6 +302,17 @@ class MethodShape:
             token = self.token((FORMAL, i, ()))
             self.rows[i] |= 1 << token
             self.entry[i] = 1 << token
+
+    def _pseudo_reads(self) -> dict[Key, bool]:
+        """Pseudo-statics that an environment reads; True for those of which it holds one object only.
+
+        What they hold on entry is a formal, as of any static field, so that objects come with what they hold.
+        """
+        found: dict[Key, bool] = {}
+        for p in self.low.primitives:
+            if p.kind == OR and not isinstance(p.src, int) and p.src[0] == PSEUDO:
+                found[p.src] = p.src not in found and not self.low.body.in_cycle[self.low.block_of[p.op]]
+        return found
 
     # -- naming ------------------------------------------------------------------------------------------------
 
@@ -323,7 +339,7 @@ class MethodShape:
         if found is None:
             found = self._new_row(key, self._filter_of(key))
             self.named[key] = found
-            if key[0] == STATIC and not self.root:
+            if (key[0] == STATIC or key in self.pseudo_reads) and not self.root:
                 bit = 1 << self.token((FORMAL, static_root(key[1]), ()))
                 self.rows[found] = self.entry[found] = bit
         return found
@@ -716,7 +732,7 @@ class MethodShape:
         """What a root formal of a callee is bound to."""
         f = root_field(root)
         if f >= 0:
-            return self.rows[self.row((STATIC, f))]
+            return self.rows[self.row(self.ctx.static_row(f))]
         if root >= len(call.args) or call.args[root] < 0:
             return 0
         bits = self.rows[call.args[root]]
@@ -779,7 +795,7 @@ class MethodShape:
     def _statics(self, s: Summary) -> object:
         """What the app's static fields that a summary reads hold."""
         return tuple(
-            self.rows[self.row((STATIC, root_field(c[1])))] for c, k in zip(s.cols, s.kind, strict=True) if k == ROOT and c[1] < 0
+            self.rows[self.row(self.ctx.static_row(root_field(c[1])))] for c, k in zip(s.cols, s.kind, strict=True) if k == ROOT and c[1] < 0
         )
 
     def destinations(self, call: CallSite, key: Key) -> list[tuple[int, int]]:
@@ -804,7 +820,9 @@ class MethodShape:
     def is_unique(self, key: Key) -> bool:
         """Whether a token stands for at most one run-time object while the method runs."""
         if key[0] == FORMAL:
-            fields = self.ctx.fields
+            fields, f = self.ctx.fields, root_field(key[1])
+            if f >= 0 and not self.pseudo_reads.get((PSEUDO, f), True):
+                return False
             return not any(fields.weak(f) for f in key[2])
         if key[0] != OBJECT or key[1] in self.ctx.table.sites or self.recursive:
             return False
@@ -953,12 +971,12 @@ class MethodShape:
 
         for key, row in self.named.items():
             kind = key[0]
-            if kind in (RETURN, THROWN, PSEUDO):
+            if kind in (RETURN, THROWN):
                 take(row, 0)
             elif kind in (TABLE, TABLE_CELL):
                 if self.rows[row] & self.data & ~self.labels:
                     take(row, 0, self.data & ~self.labels)
-            elif kind == STATIC:
+            elif kind in (STATIC, PSEUDO):
                 if self.rows[row] & ~self.entry.get(row, 0):
                     take(row, self.entry.get(row, 0))
             elif kind == SINK and self.rows[row] & self.data & ~self.labels:

@@ -110,6 +110,7 @@ class Fields:
         self._names: list[str] = []
         self._wild: list[int] = []
         self._resolved: dict[int, int] = {}
+        self._stand_ins = program.type_find("Lgdroid/Pseudo;")
         self.star = self.pseudo("*")
         self.any = self.pseudo("#any")
         self.elem = self.pseudo("$elem")
@@ -136,7 +137,7 @@ class Fields:
         """The field that an instance access means: fields of framework classes go by name, as library models do."""
         resolved = self.resolve(field)
         ref = self._program.field(resolved)
-        return resolved if self._hierarchy.is_app(ref.cls) else self.pseudo(ref.name)
+        return resolved if self._hierarchy.is_app(ref.cls) and ref.cls != self._stand_ins else self.pseudo(ref.name)
 
     def index(self, i: int) -> int:
         """Array cell of a constant index."""

@@ -32,9 +32,24 @@ class Role:
     """Other apps can send it an intent."""
 
 
-def environment(kit: Kit, role: Role) -> int:
-    """Adds the environment method: first states on a new object, or any resting state on one left earlier."""
-    return _Writer(kit, role).write()
+def environments(kit: Kit, role: Role) -> tuple[int, ...]:
+    """Adds the environment methods of a class; the first one is its environment proper.
+
+    - The life of a new object up to where it may pause. For objects that the app makes: all of an escaped one's life.
+    - `again`: what goes on, in any resting state, with an object left earlier, to its end.
+    - `short`: the life of an object that ends before it can pause.
+
+    They are methods of their own so that what a new object holds can be told from what an old one may hold, and what
+    a dead one held is not taken for what a live one holds.
+    """
+    writer = _Writer(kit, role)
+    if not role.made_by_android or not writer.resting:
+        return (writer.write("", writer.every()),)
+    found = [writer.write("", writer.alive()), _Writer(kit, role).write("again", writer.every())]
+    short = writer.short()
+    if short:
+        found.append(_Writer(kit, role).write("short", short))
+    return tuple(found)
 
 
 class _Writer:
@@ -45,31 +60,63 @@ class _Writer:
         self.cls_name = kit.program.type_name(role.cls)
         self.live = kit.component_static(LIVE, role.cls, self.cls_name)
         self.states = _simplified(role.lifecycle, self._runs_app_code)
-        self.heads = {state.name: self.code.label() for state in self.states.values()}
-        self.waiting: dict[str, list[Value]] = {name: [] for name in self.heads}
+        self.names = list(dict.fromkeys(state.name for state in self.states.values()))
+        self.heads = {name: self.code.label() for name in self.names}
+        self.waiting: dict[str, list[Value]] = {name: [] for name in self.names}
         """Objects that come into a state which is not written yet."""
         self.objects: dict[str, Value] = {}
         """The object of each state that is written."""
+        self.resting = [name for name in self.names if self.states[name].resting]
+        self.edges: dict[str, list[Transition]] = {}
 
-    def write(self) -> int:
+    def every(self) -> dict[str, list[Transition]]:
+        """All transitions."""
+        return {name: list(self.states[name].next) for name in self.names}
+
+    def alive(self) -> dict[str, list[Transition]]:
+        """Those that do not lead to the end of the object's life."""
+        ends = {name for name in self.names if not self.states[name].next and not self.states[name].resting}
+        return {name: [t for t in ts if t.to not in ends] for name, ts in self.every().items()}
+
+    def short(self) -> dict[str, list[Transition]]:
+        """Those on the ways from the start to an end that pass no resting state; none if there is no such way."""
+        ends = {name for name in self.names if not self.states[name].next and not self.states[name].resting}
+        known = 0
+        while known < len(ends):
+            known = len(ends)
+            ends |= {n for n in self.names if n not in self.resting and any(t.to in ends for t in self.states[n].next)}
+        start = self.states[self.role.lifecycle.start].name
+        return {n: [t for t in self.states[n].next if t.to in ends] for n in ends} if start in ends else {}
+
+    def write(self, which: str, edges: dict[str, list[Transition]]) -> int:
+        """Writes one of the methods, over these transitions."""
         code, life = self.code, self.role.lifecycle
-        fresh, old = code.label(), code.label()
-        resting = [name for name in self.heads if self.states[name].resting]
+        self.edges = edges
         self._intents_from_outside()
-        code.choose([fresh, old] if resting else [fresh])
-        code.place(fresh)
-        self._go(self.states[life.start].name, self._begin())
-        if resting:
-            code.place(old)
-            left = code.cast(code.sget(self.live), self.role.cls)
-            self._hand_intent(left)
-            for name in resting:
-                self.waiting[name].append(left)
-            code.choose([self.heads[name] for name in resting])
-        for name in self.heads:
+        starts = [self.states[life.start].name] if which != "again" else []
+        if which == "again":
+            me = code.cast(code.sget(self.live), self.role.cls)
+            self._hand_intent(me)
+        else:
+            me = self._begin()
+        if which == "again" or not self.role.made_by_android:
+            starts += [name for name in self.resting if name not in starts]
+        for name in starts:
+            self.waiting[name].append(me)
+        code.choose([self.heads[name] for name in starts])
+        for name in self._reachable(starts):
             self._state(name)
-        kind = f"{life.kind}:{dotted(self.cls_name)}"
-        return self.kit.add(ENV, kind, "()V", code)
+        return self.kit.add(ENV, f"{' '.join((life.kind, *which.split()))}:{dotted(self.cls_name)}", "()V", code)
+
+    def _reachable(self, starts: list[str]) -> list[str]:
+        """States that can be come to, in the order of the data."""
+        found, stack = set(starts), list(starts)
+        while stack:
+            for transition in self.edges[stack.pop()]:
+                if transition.to not in found:
+                    found.add(transition.to)
+                    stack.append(transition.to)
+        return [name for name in self.names if name in found]
 
     def _intents_from_outside(self) -> None:
         """Other apps' intents: to exported components, and as results of what was asked of them."""
@@ -118,8 +165,8 @@ class _Writer:
         code, state = self.code, self.states[name]
         code.place(self.heads[name])
         me = self.objects[name] = code.phi(self.waiting[name])
-        silent = [t.to for t in state.next if not t.calls]
-        edges = [(code.label(), t) for t in state.next if t.calls]
+        silent = [t.to for t in self.edges[name] if not t.calls]
+        edges = [(code.label(), t) for t in self.edges[name] if t.calls]
         runs = [(code.label(), m) for m in self.role.callbacks] if state.running else []
         rest = [code.label()] if state.resting else []
         options = [label for label, _ in edges] + [label for label, _ in runs] + rest
@@ -141,7 +188,8 @@ class _Writer:
             self._go(name, me)
         for label in rest:
             code.place(label)
-            code.sput(self.live, me)
+            if self.role.made_by_android:
+                code.sput(self.live, me)
             code.ret()
 
     def _runs_app_code(self, call: LifecycleCall) -> bool:

@@ -11,7 +11,6 @@ from analyzer.android.components import ENTERED, ComponentEntry
 from analyzer.android.escape import Escapes
 from analyzer.android.kit import Kit, define
 from analyzer.android.lambdas import Lambdas
-from analyzer.android.lifecycle import Role
 from analyzer.android.names import ESCAPED
 from analyzer.android.own import Own
 from analyzer.android.reflection import Reflection
@@ -103,7 +102,7 @@ class _Build:
             found = self._found()
             every = list(environments)
             every += [self.object_environments[cls] for cls in sorted(self.object_environments)]
-            every += [self.shims.later[m] for m in sorted(self.shims.later)]
+            every += sorted(set(self.shims.later.values()))
             every += [self.makers[cls] for cls in sorted(self.makers)]
             own, library = self._callback_arms()
             loops = [app.callbacks_of_class(kit, cls, methods, number) for cls, methods in library.items()]
@@ -199,8 +198,9 @@ class _Build:
         written: dict[int, int] = {}
         for entry in self.entries:
             if entry.status == ENTERED:
-                written[entry.cls] = self._component(entry)
-                found.append(written[entry.cls])
+                methods = lifecycle.environments(kit, self._role(entry))
+                written[entry.cls] = methods[0]
+                found += methods
             entries.append(replace(entry, environment=written.get(entry.cls, -1)))
         self.entries = tuple(entries)
         for cls in self._layout_classes():
@@ -208,20 +208,17 @@ class _Build:
         found += [app.unknown_callers(kit, cls, open_classes[cls]) for cls in sorted(open_classes)]
         return found
 
-    def _component(self, entry: ComponentEntry) -> int:
+    def _role(self, entry: ComponentEntry) -> lifecycle.Role:
         cls, life = entry.cls, self.lifecycles[entry.lifecycle]
         handlers = lifecycle.handlers(self.hierarchy, self.program, cls, self._handler_names())
         running = lifecycle.running_callbacks(self.callbacks.of(cls), life, self.kit)
         exported = any(e.component.exported for e in self.entries if e.cls == cls and e.component.enabled)
-        return lifecycle.environment(
-            self.kit,
-            Role(
-                cls=cls,
-                lifecycle=life,
-                callbacks=tuple(dict.fromkeys((*running, *handlers))),
-                made_by_android=True,
-                exported=exported,
-            ),
+        return lifecycle.Role(
+            cls=cls,
+            lifecycle=life,
+            callbacks=tuple(dict.fromkeys((*running, *handlers))),
+            made_by_android=True,
+            exported=exported,
         )
 
     def _shim(self, site: Site, library_method: int, n_args: int) -> int:
@@ -262,7 +259,7 @@ class _Build:
         known = self.object_environments.get(cls)
         if known is None:
             running = lifecycle.running_callbacks(self.callbacks.of(cls), life, self.kit)
-            known = lifecycle.environment(self.kit, Role(cls, life, running, made_by_android=False))
+            known = lifecycle.environments(self.kit, lifecycle.Role(cls, life, running, made_by_android=False))[0]
             self.object_environments[cls] = known
         return known
 

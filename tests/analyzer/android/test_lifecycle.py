@@ -86,21 +86,38 @@ def test_a_new_object_is_created_before_anything_else_runs(apks: Path) -> None:
         assert calls <= news | creates
 
 
+def methods_of(found: App, method: int) -> list[int]:
+    """The environment methods of the same class: its new objects, those left earlier, those that live shortly."""
+    p = found.program
+    kind, _, cls = p.method(method).name.partition(":")
+    return [m for m in found.graph.environments if p.method(m).name in (f"{kind}:{cls}", f"{kind} again:{cls}", f"{kind} short:{cls}")]
+
+
+def reads_live(found: App, method: int) -> bool:
+    body, p = found.program.body(method), found.program
+    return any(
+        op == Op.SGET and p.field(int(ref)).name.startswith("$live") for op, ref in zip(body.op, body.ref, strict=True)
+    )
+
+
 def test_an_object_left_earlier_never_sees_on_create_again(apks: Path) -> None:
     found = app(apks / "LifecycleFields_Bad.apk")
-    p = found.program
     for entry in found.graph.components:
         if entry.lifecycle != "activity":
             continue
-        body = p.body(entry.environment)
-        lives = {
-            b
-            for b in range(body.n_blocks)
-            for i in range(body.block_off[b], body.block_off[b + 1])
-            if body.op[i] == Op.SGET and p.field(int(body.ref[i])).name.startswith("$live")
-        }
-        assert lives
-        assert not paths(body, min(lives), set()) & blocks_that_call(found, entry.environment, "onCreate")
+        (again,) = (m for m in methods_of(found, entry.environment) if reads_live(found, m))
+        assert again != entry.environment
+        assert not blocks_that_call(found, again, "onCreate")
+
+
+def test_an_object_that_ends_before_it_can_pause_is_not_left(apks: Path) -> None:
+    found = app(apks / "LifecycleFields_Bad.apk")
+    method, _ = environment(found, "ClearedBeforeUseOk")
+    (short,) = (m for m in methods_of(found, method) if " short:" in found.program.method(m).name)
+    called = {found.program.method(t).name for t in found.graph.callees(short)}
+    assert "onCreate" in called and not called & {"onStart", "onResume"}
+    body, p = found.program.body(short), found.program
+    assert not [r for op, r in zip(body.op, body.ref, strict=True) if op == Op.SPUT and "$live" in p.field(int(r)).name]
 
 
 def test_layout_handlers_run_in_the_environment_of_their_activity(apks: Path) -> None:
