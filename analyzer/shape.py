@@ -279,6 +279,8 @@ class MethodShape:
         self.row_keys: list[Key] = [()] * body.n_values
         self.filter: list[int] = [-1] * body.n_values
         self.entry: dict[int, int] = {}
+        self.stored: dict[int, int] = {}
+        """Of what a row held on entry, what was also stored there."""
         self.named: dict[Key, int] = {}
         self._masks: dict[int, tuple[int, int]] = {}
         self.heap_version = 0
@@ -430,7 +432,7 @@ class MethodShape:
         if not ctx.fields.data_only(f):
             if kind == LIBRARY_BY_TYPE:
                 bits |= 1 << self.token((BEYOND, -1))
-            elif kind == OBJECT and ctx.sites[key[1]].outside and key[1] not in ctx.table.sites:
+            elif kind == OBJECT and ctx.sites[key[1]].outside:
                 bits |= 1 << self.token((BEYOND, key[1]))
         return bits
 
@@ -472,6 +474,8 @@ class MethodShape:
     def write(self, row: int, bits: int) -> None:
         """Adds what passes the row's filter to a row."""
         bits &= self.mask(self.filter[row])
+        if bits & self.entry.get(row, 0):
+            self.stored[row] = self.stored.get(row, 0) | bits & self.entry[row]
         if bits & ~self.rows[row]:
             self.rows[row] |= bits
             self.changed = True
@@ -759,10 +763,11 @@ class MethodShape:
         return bits
 
     def _region(self, s: Summary, c: int, result: list[int]) -> int:
-        bits = frontier = 0
+        bits, star = 0, self.ctx.fields.star
         for source in s.region[c]:
-            frontier |= result[source]
-        star = self.ctx.fields.star
+            alias = tuple(r for r in s.alias[c] if s.owner[r] != source)
+            bits |= self._aliased(self.read(result[source], star), result[source], s, alias, result)
+        frontier = bits
         while frontier:
             found = self._aliased(self.read(frontier, star), frontier, s, s.alias[c], result)
             frontier = found & ~bits
@@ -984,8 +989,8 @@ class MethodShape:
         for token, key in enumerate(self.keys):
             if key[0] in (FORMAL, DEEP):
                 for row in self.cells[token].values():
-                    if self.rows[row] & ~self.entry.get(row, 0):
-                        take(row, self.entry.get(row, 0))
+                    if self.rows[row] & ~self.kept(row):
+                        take(row, self.kept(row))
         while frontier & ~taken:
             token = (frontier & ~taken & -(frontier & ~taken)).bit_length() - 1
             taken |= 1 << token
@@ -996,6 +1001,13 @@ class MethodShape:
                 if self.rows[row] & ~self.entry.get(row, 0):
                     take(row, 0)
         return plan, names
+
+    def kept(self, row: int) -> int:
+        """What a cell of a formal need not export: what it held before, unless a name of more than that was stored."""
+        entry = self.entry.get(row, 0)
+        if entry & self.stored.get(row, 0) and not self.is_unique(self.keys[entry.bit_length() - 1]):
+            return 0
+        return entry
 
     def export_rows(self, level: int) -> tuple[dict[Key, set[Key]], dict[Key, tuple[Key, ...]]]:
         """Rows of the summary over export names, and what its region tokens are reached from."""
@@ -1019,7 +1031,7 @@ class MethodShape:
     def regions(self, level: int) -> dict[Key, tuple[Key, ...]]:
         """Per root, the formals from whose cells its region is reached."""
         found: dict[Key, set[Key]] = {}
-        depth = {0: self.k, 1: min(1, self.k), 2: 0}[level]
+        depth = min(self.k, (self.k, 1, 0)[max(level, self.fold)])
         star = self.ctx.fields.star
         for token, key in enumerate(self.keys):
             if key[0] == DEEP:

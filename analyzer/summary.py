@@ -39,7 +39,7 @@ class Summary:
     region: tuple[tuple[int, ...], ...]
     """REGION: columns from whose cells it is reached."""
     alias: tuple[tuple[int, ...], ...]
-    """CHILD, REGION: rows that may turn out to be one of the cells read."""
+    """CHILD, REGION: rows that may turn out to be one of the cells read; of a region's source, its own rows are not."""
     rows: tuple[Key, ...]
     owner: tuple[int, ...]
     """Column that owns a cell row; -1 for other rows."""
@@ -98,8 +98,7 @@ def make(
             bound.append((CHILD, up, f, (), tuple(r for r in by_field[f] if owner[r] != up)))
         elif key[0] == DEEP:
             sources = tuple(sorted(index[s] for s in regions.get(key, ())))
-            alias = tuple(r for r in outside_rows if owner[r] not in sources and row_order[r][1] != key)
-            bound.append((REGION, -1, -1, sources, alias))
+            bound.append((REGION, -1, -1, sources, tuple(outside_rows)))
         else:
             bound.append((CONSTANT, -1, -1, (), ()))
     bits = tuple(sum(1 << index[k] for k in set(rows[r])) for r in row_order)

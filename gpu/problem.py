@@ -90,7 +90,8 @@ class Problem:
     sumcol_parent: NDArray[np.int32]  # CHILD: export column of its object
     region_off: NDArray[np.int32]  # (n_export_columns + 1,) REGION: export columns from whose cells it is reached
     region_col: NDArray[np.int32]
-    alias_off: NDArray[np.int32]  # (n_export_columns + 1,) CHILD, REGION: export rows that may be the same cell
+    alias_off: NDArray[np.int32]  # (n_export_columns + 1,) CHILD, REGION: export rows that may be the same cell;
+    # what is read from a source of a region passes over the rows that the source owns
     alias_row: NDArray[np.int32]
     sumrow_off: NDArray[np.int32]  # (n_summaries + 1,)
     sumrow_owner: NDArray[np.int32]  # export column that owns the cell, or -1

@@ -179,9 +179,11 @@ class MethodSolver:
                     bits = self.child(sigma[summary.parent[c]], link, summary, summary.alias[c], sigma, heap)
                 elif kind == REGION:
                     link = t.link(t.bind_link[first + c])
-                    bits, frontier = 0, 0
+                    bits = 0
                     for source in summary.region[c]:
-                        frontier |= sigma[source]
+                        alias = [r for r in summary.alias[c] if summary.owner[r] != source]
+                        bits |= self.child(sigma[source], link, summary, alias, sigma, heap)
+                    frontier = bits
                     while frontier:
                         found = self.child(frontier, link, summary, summary.alias[c], sigma, heap)
                         frontier = found & ~bits
