@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from analyzer import summary
+from analyzer.android.escape import RECEIVER, Escapes
 from analyzer.hierarchy import Hierarchy
 from analyzer.models import Knowledge
 from analyzer.models.types import Access, LibraryModel, Sink, Source
@@ -35,12 +36,6 @@ HERE = -2
 Keys = tuple[tuple[str, ...] | None, ...]
 """Per argument (receiver first): the constant texts that it may be, or None when it is not constant."""
 
-_NO_CALLBACK = frozenset(
-    "Ljava/lang/String; Ljava/lang/CharSequence; Ljava/lang/Class; Ljava/lang/Integer; Ljava/lang/Long; Ljava/lang/Boolean; "
-    "Ljava/lang/Object; Landroid/os/Bundle; Landroid/content/Intent; Landroid/net/Uri;".split()
-)
-
-
 _VALUES = frozenset(
     "Ljava/lang/String; Ljava/lang/CharSequence; Ljava/lang/Class; Ljava/lang/Integer; Ljava/lang/Long; Ljava/lang/Boolean; "
     "Ljava/lang/Double; Ljava/lang/Float; Ljava/lang/Short; Ljava/lang/Byte; Ljava/lang/Character; Ljava/lang/Number;".split()
@@ -64,6 +59,7 @@ class LibraryCalls:
     ) -> None:
         self.program, self.hierarchy, self.knowledge = program, hierarchy, knowledge
         self.fields, self.sites, self.escaped = fields, sites, escaped
+        self.escapes = Escapes(program, hierarchy, knowledge)
         self.sources: list[Source] = []
         self.sinks: list[Sink] = []
         self._source_ids: dict[Source, int] = {}
@@ -168,7 +164,7 @@ class _Builder:
                 self.apply_default()
             if self.is_reference(self.ref.ret) and not self.rows.get((RETURN,)) and not shimmed:
                 self.rows[(RETURN,)].add((FRESH, self.ref.ret))
-            self.escape(model, shimmed)
+            self.escape()
         for source in lib.knowledge.sources(chain, name, descriptor):
             self.mark_source(source)
         for sink in lib.knowledge.sinks(chain, name, descriptor):
@@ -288,17 +284,16 @@ class _Builder:
             if given:
                 self.rows[(CELL_DATA, (FORMAL, 0, ()), self.lib.fields.value)] |= given
 
-    def escape(self, model: LibraryModel | None, shimmed: bool) -> None:
+    def escape(self) -> None:
         """App objects handed to the framework may be called back."""
         handed: set[Key] = set()
-        if model is None and not shimmed and not self.static:
-            handed.add((FORMAL, 0, ()))
-        for i, param in enumerate(self.ref.params):
-            descriptor = self.lib.program.type_name(param)
-            if descriptor[0] != "L" or descriptor in _NO_CALLBACK and model is not None or descriptor == "Ljava/lang/String;":
-                continue
-            if model is None or self.lib.hierarchy.is_interface(param):
-                handed.add((FORMAL, i + self.shift, ()))
+        for position in self.lib.escapes.called_back(self.method):
+            if position == RECEIVER:
+                handed |= set() if self.static else {(FORMAL, 0, ())}
+            elif self.lib.program.type_name(self.ref.params[position]) != "Ljava/lang/String;":
+                handed.add((FORMAL, position + self.shift, ()))
+                if self.lib.program.type_name(self.ref.params[position])[0] == "[":
+                    handed.add((FORMAL, position + self.shift, (self.lib.fields.any,)))
         if handed:
             self.rows[(PSEUDO, self.lib.escaped)] |= handed
 

@@ -45,8 +45,10 @@ class Escapes:
     def called_back(self, method: int) -> frozenset[int]:
         """Positions (declared parameters; RECEIVER) whose objects the library method may call back later.
 
-        Without a model: the receiver (but no object for having been made) and every object. With one: parameters of
-        interfaces and of classes that an app can extend, unless nobody would register a callback that way.
+        Without a model or shim: the receiver (but no object for having been made) and every object, also in arrays.
+        With a model: parameters of interfaces, and of classes that an app can extend where the model says `escapes`,
+        unless nobody would register a callback that way; what the model only stores waits for a shim that looks there.
+        What a shim calls back needs no more.
         """
         found = self._called_back.get(method)
         if found is None:
@@ -69,16 +71,25 @@ class Escapes:
         if ref.name in _OBJECT_METHODS or (ref.name == "<init>" and p.type_name(ref.cls) == _OBJECT):
             return []
         names = [p.type_name(t) for t in ref.params]
-        if self._model(method) is None:
+        model = self._model(method)
+        shimmed = self._shimmed(method)
+        if model is None:
             made = [] if ref.name == "<init>" else [RECEIVER]
-            return [*made, *(i for i, name in enumerate(names) if name[0] in "L[")]
+            return [] if shimmed else [*made, *(i for i, name in enumerate(names) if name[0] in "L[")]
+        stored = {f.source.argument for f in model.flows if not f.data and not f.source.fields}
         return [
             i
             for i, (t, name) in enumerate(zip(ref.params, names, strict=True))
             if name[0] == "L" and name not in NO_CALLBACK and not h.is_final(t)
-        ]
+            and (model.escapes or h.is_interface(t) and i not in stored and not shimmed)
+        ]  # fmt: skip
 
     def _model(self, method: int) -> LibraryModel | None:
         ref = self._program.method(method)
         chain = self._hierarchy.class_chain(ref.cls)
         return self._knowledge.model(chain, ref.name, self._program.descriptor(method))
+
+    def _shimmed(self, method: int) -> bool:
+        ref = self._program.method(method)
+        chain = self._hierarchy.class_chain(ref.cls)
+        return self._knowledge.shim(chain, ref.name, self._program.descriptor(method)) is not None
