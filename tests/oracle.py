@@ -149,6 +149,8 @@ class Method:
         self.entry: dict[Slot, Tokens] = {}
         self.cells: dict[Key, set[int]] = {}
         self.names: set[Key] = set()
+        self.stored: dict[Slot, Tokens] = {}
+        """Of what a slot held on entry, what was also stored there."""
         self.origin: dict[Key, set[tuple[int, int, Key]]] = {}
         self.changed = True
         for i in range(len(self.params)):
@@ -311,7 +313,9 @@ class Method:
         if self.in_table(o):
             if star:
                 return {*table.reached_labels(o[1]), (BEYOND, ANYWHERE)}
-            return set(table.content((o[1], f), self.ctx.limits.objects_per_static))
+            held = set(table.content((o[1], f), self.ctx.limits.objects_per_static))
+            result = self.ctx.sites[o[1]].kind in ("library", "exception") and not self.fields.data_only(f)
+            return held | {(BEYOND, o[1])} if result else held
         if self.fields.data_only(f) or o[0] == BY_TYPE or not self.outside(o):
             return set()
         return {(BEYOND, o[1] if o[0] == OBJECT else -1)}
@@ -572,7 +576,9 @@ class Method:
         """sigma(o.f): what the cells held before, and what the callee stores through another name of the object."""
         found = set(self.read(see, sigma[o], f))
         for row, tokens in applied.effects.rows.items():
-            if row[0] not in (CELL, CELL_DATA) or row[1] == o or not self.outside_callee(row[1]):
+            if row[0] not in (CELL, CELL_DATA) or not self.outside_callee(row[1]):
+                continue
+            if row[1] == o and o[0] != DEEP:  # a region stands for many objects, so it may alias itself
                 continue
             if row[2] in related(self.fields, f, (row[2],)) and sigma[row[1]] & sigma[o]:
                 value: Tokens = frozenset().union(*(sigma[t] for t in tokens))
@@ -744,7 +750,8 @@ class Method:
 
         def take(slot: Slot, anyway: Tokens) -> None:
             found[slot] = anyway
-            frontier.update(self.shape[slot] - anyway)
+            tokens = self.shape[slot] - anyway
+            frontier.update(formals(tokens) if slot[0] in (SINK, TABLE, TABLE_CELL) else tokens)
 
         for slot, tokens in self.shape.items():
             if isinstance(slot, int):
@@ -753,8 +760,14 @@ class Method:
             kind = slot[0]
             if kind in (RETURN, THROWN, PSEUDO) or kind in (SINK, TABLE, TABLE_CELL) and formals(tokens):
                 take(slot, NOTHING)
-            elif kind == STATIC and tokens - entry or kind == CELL and slot[1][0] in (FORMAL, DEEP) and tokens - entry:
+            elif kind == STATIC and tokens - entry:
                 take(slot, entry)
+            elif kind == CELL and slot[1][0] in (FORMAL, DEEP):
+                # Its own formal is no change, unless that names more than this one cell and was stored.
+                again = self.stored.get(slot, NOTHING)
+                anyway = NOTHING if again and not all(map(self.unique, again)) else entry
+                if tokens - anyway:
+                    take(slot, anyway)
         done: set[Key] = set()
         while frontier - done:
             o = (frontier - done).pop()
@@ -783,7 +796,7 @@ class Method:
 
     def regions(self) -> dict[Key, Tokens]:
         """Per region, the deepest formals of its root: those whose cells hold it on entry."""
-        depth = {0: self.k, 1: min(1, self.k), 2: 0}[self.level]
+        depth = min(self.k, (self.k, 1, 0)[max(self.level, self.fold)])
         found: dict[Key, Tokens] = {}
         for t in self.names:
             if t[0] == DEEP:
@@ -803,6 +816,7 @@ class Method:
                 for _, added in self.statement(i, self.see_shape, False):
                     for slot, tokens in added:
                         known = self.shape.get(slot, NOTHING)
+                        self.stored[slot] = self.stored.get(slot, NOTHING) | tokens & self.entry.get(slot, NOTHING)
                         if slot not in self.shape or tokens - known:
                             self.shape[slot] = known | tokens
                             self.names |= tokens
