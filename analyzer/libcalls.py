@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from analyzer import summary
 from analyzer.android.escape import RECEIVER, Escapes
+from analyzer.android.names import APP_WIDE, OBJECT_OF
 from analyzer.hierarchy import Hierarchy
 from analyzer.models import Knowledge
 from analyzer.models.types import Access, LibraryModel, Sink, Source
@@ -67,6 +68,11 @@ class LibraryCalls:
         self._effects: dict[tuple[int, bool, bool, Keys], Effect] = {}
         self._chains: dict[int, list[str]] = {}
         self._keyed: dict[int, bool] = {}
+        self._singletons: dict[tuple[str, str | None], int] = {}
+        self.app_wide: set[int] = set()
+        """Sites of app-wide objects; all of them are in the table, from when they are first named."""
+        self.kin: dict[int, list[int]] = {}
+        """Sites of one name that may be the same object: one without a key, and each of those with a key."""
 
     def source_id(self, source: Source) -> int:
         """Number of a source, new or known."""
@@ -92,8 +98,26 @@ class LibraryCalls:
         if method not in self._keyed:
             model = self.model(method)
             places = [a for f in model.flows for a in (f.source, f.target)] if model else []
-            self._keyed[method] = any(f.startswith("$elem[arg") for a in places for f in a.fields)
+            self._keyed[method] = any(a.key or any(f.startswith("$elem[arg") for f in a.fields) for a in places)
         return self._keyed[method]
+
+    def singleton(self, name: str, key: str | None = None) -> int:
+        """Site of an app-wide object: one per name and constant key, and one per name for all keys that are unknown."""
+        found = self._singletons.get((name, key))
+        if found is None:
+            kind = self.program.type_id(self.knowledge.singletons[name].type)
+            found = self.sites.id(Site(-1, len(self._singletons), -1, "library", kind))
+            self._singletons[name, key] = found
+            self.app_wide.add(found)
+            if key is not None:
+                whole = self.singleton(name)
+                self.kin.setdefault(found, []).append(whole)
+                self.kin.setdefault(whole, []).append(found)
+        return found
+
+    def app_wide_static(self, name: str) -> int:
+        """Site of the app-wide object that a pseudo-static of this name holds; -1 for other pseudo-statics."""
+        return self.singleton(name.removeprefix(APP_WIDE)) if name.startswith(APP_WIDE) else -1
 
     def effect(self, method: int, static: bool, shimmed: bool, marks_only: bool, keys: Keys) -> Effect:
         """What a call of the method does.
@@ -164,6 +188,7 @@ class _Builder:
                 self.apply_default()
             if self.is_reference(self.ref.ret) and not self.rows.get((RETURN,)) and not shimmed:
                 self.rows[(RETURN,)].add((FRESH, self.ref.ret))
+                self.created[Access("ret")].append((FRESH, self.ref.ret))
             self.escape()
         for source in lib.knowledge.sources(chain, name, descriptor):
             self.mark_source(source)
@@ -177,22 +202,24 @@ class _Builder:
     def is_reference(self, type_id: int) -> bool:
         return self.lib.program.type_name(type_id)[0] in "L["
 
-    def root(self, access: Access) -> Key | None:
-        """Root of an access path as a FORMAL key without fields."""
-        if access.singleton is not None:
-            singleton = self.lib.knowledge.singletons[access.singleton]
-            site = Site(-1, -1, -1, "library", self.lib.program.type_id(singleton.type), -1 - len(access.singleton))
-            return (FORMAL, (OBJECT, self.singleton_site(access.singleton, site), -1), ())
+    def root(self, access: Access) -> int | None:
+        """Parameter (receiver first) at the root of a place, or None."""
         if access.base == "this":
-            return None if self.static else (FORMAL, 0, ())
-        if access.argument >= 0 and access.argument < len(self.ref.params):
-            return (FORMAL, access.argument + self.shift, ())
-        return None
+            return None if self.static else 0
+        return access.argument + self.shift if 0 <= access.argument < len(self.ref.params) else None
 
-    def singleton_site(self, name: str, site: Site) -> int:
-        """Site of an app-wide object: one per name."""
-        number = sorted(self.lib.knowledge.singletons).index(name)
-        return self.lib.sites.id(Site(-1, number, -1, "library", site.type))
+    def roots(self, access: Access) -> list[Key]:
+        """Objects at the root of a place as FORMAL keys: a parameter, or app-wide objects."""
+        name = access.singleton
+        if name is None:
+            root = self.root(access)
+            return [] if root is None else [(FORMAL, root, ())]
+        number = int(access.key[3:]) + self.shift if access.key else -1
+        texts = self.keys[number] if 0 <= number < len(self.keys) else None
+        found: list[Key] = [(FORMAL, (OBJECT, self.lib.singleton(name, t), -1), ()) for t in texts or (None,)]
+        if self.lib.knowledge.singletons[name].component:
+            found += [(FORMAL, root, (self.lib.fields.pseudo(OBJECT_OF),)) for _, root, _ in found]
+        return found
 
     def fields_of(self, name: str) -> list[int]:
         """Fields that a path element names: several for an argument with several constant keys."""
@@ -209,13 +236,10 @@ class _Builder:
     def owners(self, access: Access) -> list[Key]:
         """Objects at a place: what it held before the call, and what this call creates there."""
         found = list(self.created.get(Access(access.base, access.fields), ()))
-        root = self.root(access)
-        if root is not None:
-            paths = [()]
-            for name in access.fields:
-                paths = [(*p, f) for p in paths for f in self.fields_of(name)]
-            found += [(FORMAL, root[1], p) for p in paths]
-        return found
+        keys = self.roots(access)
+        for name in access.fields:
+            keys = [(FORMAL, root, (*path, f)) for _, root, path in keys for f in self.fields_of(name)]
+        return found + keys
 
     def reads(self, access: Access, reach: bool = False) -> set[Key]:
         """Columns that a place stands for when it is read."""
@@ -247,7 +271,12 @@ class _Builder:
         name = target.fields[-1] if target.fields else "$value"
         if name == "*":
             name = "$value"
-        for owner in self.owners(Access(target.base, target.fields[:-1], target.key)):
+        base = target.fields[:-1]
+        owners = self.owners(Access(target.base, base, target.key))
+        while data and base and not owners:  # where this call makes no such object, its holder holds the data
+            base, name = base[:-1], base[-1]
+            owners = self.owners(Access(target.base, base, target.key))
+        for owner in owners:
             for field in self.fields_of(name):
                 self.rows[(CELL_DATA if data else CELL, owner, field)] |= keys
 
@@ -299,13 +328,12 @@ class _Builder:
 
     def mark_source(self, source: Source) -> None:
         key = (SOURCE, self.lib.source_id(source))
-        if source.at.base == "ret" or self.root(source.at) is not None:
-            self.write(source.at, {key}, data=True)
+        self.write(source.at, {key}, data=True)
 
     def mark_sink(self, sink: Sink) -> None:
         number = self.lib.sink_id(sink)
         for access in sink.at:
-            root = self.root(access)
-            if root is not None:
-                position = root[1] - self.shift if isinstance(root[1], int) else -1
+            if self.roots(access):
+                root = self.root(access)
+                position = root - self.shift if root is not None else -1
                 self.rows[(SINK, number, HERE, position)] |= self.reads(access, sink.reach)

@@ -79,11 +79,13 @@ class Lowering:
         source_id: Callable[[Source], int],
         env_class: int,
         keys_per_object: int,
+        app_wide: Callable[[str], int] = lambda name: -1,
     ) -> None:
+        """`app_wide` gives the site of the object that a static field of `env_class` always holds, or -1."""
         self.program, self.hierarchy, self.knowledge = program, hierarchy, knowledge
         self.fields, self.sites = fields, sites
         self.is_own, self.source_id = is_own, source_id
-        self.env_class, self.keys_per_object = env_class, keys_per_object
+        self.env_class, self.keys_per_object, self.app_wide = env_class, keys_per_object, app_wide
 
     def lower(self, method: int) -> Lowered:
         """The primitives of a method with code; raises UnreadableInput for a damaged one."""
@@ -189,7 +191,11 @@ class _Method:
         f = w.fields.resolve(field_id)
         cls = w.program.field(f).cls
         if cls == w.env_class:
-            self.out.append(Primitive(OR, i, dst=d, src=(PSEUDO, f)))
+            site = w.app_wide(w.program.field(f).name)
+            if site >= 0:
+                self.out.append(Primitive(GEN, i, dst=d, key=(OBJECT, site, -1)))
+            else:
+                self.out.append(Primitive(OR, i, dst=d, src=(PSEUDO, f)))
         elif not w.hierarchy.is_app(cls):
             if not w.fields.is_primitive(w.program.field(f).type):
                 self.out.append(Primitive(GEN, i, dst=d, key=(OBJECT, self.site(i, "library", w.program.field(f).type), -1)))

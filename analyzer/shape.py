@@ -68,6 +68,8 @@ class Table:
     statics: dict[int, set[Key]] = field(default_factory=dict)
     cells: dict[tuple[int, int], set[Key]] = field(default_factory=dict)
     sites: set[int] = field(default_factory=set)
+    kin: dict[int, list[int]] = field(default_factory=dict)
+    """Sites that may stand for the same object: what one holds is read from the other too."""
 
     by_site: dict[int, list[int]] = field(default_factory=dict)
     """Fields of each object of the table that hold something."""
@@ -82,10 +84,15 @@ class Table:
         self.by_site = {}
         for site, f in sorted(self.cells):
             self.by_site.setdefault(site, []).append(f)
-        own = {site: frozenset(k for f in fs for k in self.cells[site, f] if k[0] == TAINT) for site, fs in self.by_site.items()}
+        known = dict(self.by_site)
+        for site, others in self.kin.items():
+            fields = {f for s in (site, *others) for f in known.get(s, ())}
+            if fields:
+                self.by_site[site] = sorted(fields)
+        own = {site: frozenset(k for f in fs for k in self._cell(site, f) if k[0] == TAINT) for site, fs in self.by_site.items()}
         anywhere = own.get(ANYWHERE, frozenset())
         near = {
-            site: {k[1] for f in fs for k in self.cells[site, f] if k[0] == OBJECT} for site, fs in self.by_site.items()
+            site: {k[1] for f in fs for k in self._cell(site, f) if k[0] == OBJECT} for site, fs in self.by_site.items()
         }
         self.labels = {site: labels | anywhere for site, labels in own.items()}
         again = True
@@ -116,7 +123,8 @@ class Table:
         return self.labels.get(site) or self.labels.get(ANYWHERE, frozenset())
 
     def _cell(self, site: int, f: int) -> set[Key]:
-        return self.cells.get((site, f), set()) | self.cells.get((ANYWHERE, f), set())
+        found = self.cells.get((site, f), set()) | self.cells.get((ANYWHERE, f), set())
+        return found.union(*(self.cells.get((other, f), ()) for other in self.kin.get(site, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +181,7 @@ class Context:
         self.sites: Sites = lowering.sites
         self.parameter_sources = parameter_sources
         self.environments = frozenset(call_graph.environments)
-        self.table = Table()
-        self.next_table = Table()
+        self.table = Table(sites=library.app_wide, kin=library.kin)
         self.summaries: dict[int, Summary] = {}
         self.shapes: dict[int, MethodShape] = {}
         self.damaged: dict[int, str] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
-from analyzer.android.names import ENV, ESCAPED, LIVE, dotted
+from analyzer.android.names import APP_WIDE, ENV, ESCAPED, LIVE, OBJECT_OF, dotted
 from analyzer.callgraph import scc
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import CallKind
@@ -30,6 +30,8 @@ class Role:
     """True: Android makes the object (components); False: it is one of `$escaped`."""
     exported: bool = False
     """Other apps can send it an intent."""
+    app_wide: tuple[str, ...] = ()
+    """Names of the app-wide objects that it is."""
 
 
 def environments(kit: Kit, role: Role) -> tuple[int, ...]:
@@ -148,6 +150,8 @@ class _Writer:
                     code.call(CallKind.DIRECT, constructor, [made, *kit.arguments(code, constructor)])
             else:
                 self._call(made, LifecycleCall(name, descriptor))
+        for name in role.app_wide:
+            code.put(code.sget(kit.static(APP_WIDE + name)), kit.pseudo_field(OBJECT_OF), made)
         code.sput(kit.static(ESCAPED), made)  # so it may come back: as a listener, as a fragment's activity
         return made
 

@@ -16,6 +16,10 @@ ESCAPED = "$escaped"
 ASYNC = "$async"
 OUTBOX = "$outbox"
 LIVE = "$live"
+APP_WIDE = "$static$"
+"""Followed by the name of an app-wide object of the framework: a pseudo-static that always holds it."""
+OBJECT_OF = "$object"
+"""Pseudo-field of an app-wide object in which the app's own object stands, where the app defines its class."""
 
 ACC_PUBLIC_STATIC_SYNTHETIC = 0x1009
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
-from analyzer.android.names import ASYNC, ENV, SHIM, dotted
+from analyzer.android.names import APP_WIDE, ASYNC, ENV, SHIM, dotted
 from analyzer.android.own import Own
 from analyzer.callgraph.graph import Site
 from analyzer.ir import CallKind
@@ -172,7 +172,7 @@ class _Places:
         if access in self.later_places:
             return self.later
         if access.singleton is not None:
-            value: Value | None = self.code.sget(self.kit.static(f"$static${access.singleton}"))
+            value: Value | None = self.code.sget(self.kit.static(f"{APP_WIDE}{access.singleton}"))
         else:
             value = self.names.get(access.base)
         for name in access.fields:

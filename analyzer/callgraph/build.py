@@ -219,6 +219,7 @@ class _Build:
             callbacks=tuple(dict.fromkeys((*running, *handlers))),
             made_by_android=True,
             exported=exported,
+            app_wide=tuple(s.name for s in self.knowledge.singletons.values() if s.component == life.kind),
         )
 
     def _shim(self, site: Site, library_method: int, n_args: int) -> int:
