@@ -143,6 +143,7 @@ class Method:
         self.params = list(ref.params) if ctx.program.is_static(m) else [ref.cls, *ref.params]
         self.params = self.params[: self.body.n_params]
         self.block_of = [b for b in range(self.body.n_blocks) for _ in self.ops_of(b)]
+        self.pseudo_reads = self.count_pseudo_reads() if self.environment else {}
         self.calls = {i: self.call_site(i) for i in range(len(self.body.op)) if self.body.op[i] == Op.CALL}
         # The shape: what can be where at all.
         self.shape: dict[Slot, Tokens] = {}
@@ -166,6 +167,15 @@ class Method:
     def ops_of(self, block: int) -> range:
         """Operations of a block."""
         return range(int(self.body.block_off[block]), int(self.body.block_off[block + 1]))
+
+    def count_pseudo_reads(self) -> dict[int, int]:
+        """How often the method may read each pseudo-static (2: or more often)."""
+        found: dict[int, int] = {}
+        for i in range(len(self.body.op)):
+            f = self.fields.resolve(int(self.body.ref[i])) if self.body.op[i] == Op.SGET else -1
+            if f >= 0 and self.ctx.program.field(f).cls == self.ctx.lowering.env_class:
+                found[f] = 2 if f in found or self.body.in_cycle[self.block_of[i]] else 1
+        return found
 
     def call_site(self, i: int) -> Call:
         ctx, body = self.ctx, self.body
@@ -285,11 +295,15 @@ class Method:
         self.changed = True
 
     def static(self, f: int) -> Slot:
-        """Slot of a static field, which holds its formal on entry; on entry of the whole app, nothing."""
-        slot = (STATIC, f)
+        """Slot of a static field, which holds its formal on entry; on entry of the whole app, nothing.
+
+        So do the pseudo-statics that an environment reads.
+        """
+        pseudo = self.ctx.program.field(f).cls == self.ctx.lowering.env_class
+        slot = (PSEUDO if pseudo else STATIC, f)
         if slot not in self.entry:
-            root = self.m == self.ctx.graph.root
-            self.begin(slot, NOTHING if root else frozenset({(FORMAL, -1 - f, ())}))
+            empty = self.m == self.ctx.graph.root or pseudo and f not in self.pseudo_reads
+            self.begin(slot, NOTHING if empty else frozenset({(FORMAL, -1 - f, ())}))
         return slot
 
     def cell(self, o: Key, f: int) -> Slot:
@@ -415,7 +429,8 @@ class Method:
         owner = self.ctx.program.field(f).cls
         lowering = self.ctx.lowering
         if owner == lowering.env_class:
-            return see((PSEUDO, f))
+            site = lowering.app_wide(self.ctx.program.field(f).name)
+            return frozenset({self.name((OBJECT, site, -1))}) if site >= 0 else see(self.static(f))
         if not self.ctx.hierarchy.is_app(owner):
             kind = self.ctx.program.field(f).type
             return NOTHING if self.fields.is_primitive(kind) else self.new(i, "library", kind)
@@ -428,7 +443,7 @@ class Method:
         owner = self.ctx.program.field(f).cls
         slot: Slot = (TABLE, f)
         if owner == self.ctx.lowering.env_class:
-            slot = (PSEUDO, f)
+            slot = self.static(f)
         elif self.ctx.lowering.is_own(owner):
             slot = self.static(f)
         elif not self.ctx.hierarchy.is_app(owner):
@@ -533,7 +548,7 @@ class Method:
             else:
                 if kind == SINK and row[2] == HERE:
                     row = (SINK, row[1], call.site, row[3])
-                slot = self.static(row[1]) if kind == STATIC else row
+                slot = self.static(row[1]) if kind in (STATIC, PSEUDO) else row
                 added.append((slot, self.keep(value, self.wants(slot))))
         return added
 
@@ -629,7 +644,9 @@ class Method:
 
     def unique(self, o: Key) -> bool:
         """Whether a token stands for at most one object while the method runs."""
-        if o[0] == FORMAL:
+        if o[0] == FORMAL:  # a pseudo-static holds many objects; what is read from it once is one
+            if o[1] < 0 and self.pseudo_reads.get(-1 - o[1], 0) > 1:
+                return False
             return not any(self.fields.weak(f) for f in o[2])
         if o[0] != OBJECT or self.outside(o) or self.recursive:
             return False
@@ -758,9 +775,9 @@ class Method:
                 continue
             entry = self.entry.get(slot, NOTHING)
             kind = slot[0]
-            if kind in (RETURN, THROWN, PSEUDO) or kind in (SINK, TABLE, TABLE_CELL) and formals(tokens):
+            if kind in (RETURN, THROWN) or kind in (SINK, TABLE, TABLE_CELL) and formals(tokens):
                 take(slot, NOTHING)
-            elif kind == STATIC and tokens - entry:
+            elif kind in (STATIC, PSEUDO) and tokens - entry:
                 take(slot, entry)
             elif kind == CELL and slot[1][0] in (FORMAL, DEEP):
                 # Its own formal is no change, unless that names more than this one cell and was stored.
