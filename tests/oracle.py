@@ -1,7 +1,7 @@
 """An evaluator of semantics.md straight on the IR of a whole program: sets of tokens, no encoder, no engine.
 
 It shares names with the analysis (sites, fields, call graph, library models as summaries) and the decisions that the
-shape pass fixes: export levels, foldings, merged keys, the table of library statics. All facts it finds itself: first
+shape pass fixes: export levels, foldings, merged keys. All facts it finds itself: first
 the shape (one set per slot and method, nothing cleared), from it the clear sets, then the facts before each operation.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from analyzer.ir import Body, CallKind, Op
 from analyzer.libcalls import HERE
-from analyzer.shape import ANYWHERE, Context
+from analyzer.shape import ANYWHERE, Context, Table
 from analyzer.summary import Summary, fold_row, fold_token
 from analyzer.tokens import (
     BEYOND,
@@ -128,7 +128,7 @@ class Method:
     def __init__(self, whole: Oracle, m: int) -> None:
         self.whole, self.ctx, self.m = whole, whole.ctx, m
         ctx = self.ctx
-        self.fields = ctx.fields
+        self.fields, self.table = ctx.fields, whole.table
         self.body: Body = ctx.program.body(m)
         self.level = whole.levels.get(m, 0)
         self.fold = ctx.folded.get(m, 0)
@@ -199,7 +199,7 @@ class Method:
 
     def name(self, key: Key) -> Key:
         """A token as this method calls it: folded where the method has too many."""
-        return fold_token(key, self.fold, self.ctx.sites, self.ctx.table.sites)
+        return fold_token(key, self.fold, self.ctx.sites, self.table.sites)
 
     def new(self, i: int, kind: str, type_id: int, text: int = -1) -> Tokens:
         """The object that an operation makes or gets."""
@@ -207,7 +207,7 @@ class Method:
         return frozenset({self.name((OBJECT, site, -1))})
 
     def in_table(self, key: Key) -> bool:
-        return key[0] == OBJECT and key[1] in self.ctx.table.sites
+        return key[0] == OBJECT and key[1] in self.table.sites
 
     def outside(self, key: Key) -> bool:
         """Whether a token may stand for an object from before or outside this run of the method."""
@@ -319,7 +319,7 @@ class Method:
 
     def held(self, o: Key, f: int) -> set[Key]:
         """What the field of an object from outside holds on entry."""
-        star, table = f == self.fields.star, self.ctx.table
+        star, table = f == self.fields.star, self.table
         if o[0] == FORMAL:
             return {(DEEP, o[1])} if star or len(o[2]) >= self.k else {(FORMAL, o[1], (*o[2], f))}
         if o[0] in (DEEP, BEYOND, UNKNOWN):
@@ -345,7 +345,7 @@ class Method:
             if self.outside(o) and o[0] != BY_TYPE:
                 self.cell(o, f)
                 if self.in_table(o) and f != self.fields.star:
-                    for g in related(self.fields, f, self.ctx.table.by_site.get(o[1], ())):
+                    for g in related(self.fields, f, self.table.by_site.get(o[1], ())):
                         self.cell(o, g)
             for g in related(self.fields, f, tuple(self.cells.get(o, ()))):
                 found |= see((CELL, o, g))
@@ -436,7 +436,7 @@ class Method:
             return NOTHING if self.fields.is_primitive(kind) else self.new(i, "library", kind)
         if lowering.is_own(owner):
             return see(self.static(f))
-        return frozenset(self.name(t) for t in self.ctx.table.content(f, self.ctx.limits.objects_per_static))
+        return frozenset(self.name(t) for t in self.table.content(f, self.ctx.limits.objects_per_static))
 
     def static_write(self, ref: int, value: Tokens) -> list[tuple[Slot, Tokens]]:
         f = self.fields.resolve(ref)
@@ -806,8 +806,8 @@ class Method:
             if slot[0] in (SINK, TABLE, TABLE_CELL):
                 tokens = formals(tokens)
             if tokens:
-                row = fold_row(slot, level, ctx.sites, ctx.table.sites, self.fields)
-                named = frozenset(fold_token(t, level, ctx.sites, ctx.table.sites) for t in tokens)
+                row = fold_row(slot, level, ctx.sites, self.table.sites, self.fields)
+                named = frozenset(fold_token(t, level, ctx.sites, self.table.sites) for t in tokens)
                 rows[row] = rows.get(row, NOTHING) | named
         return Effects(rows, self.regions())
 
@@ -917,6 +917,7 @@ class Oracle:
         self.facts: dict[int, Effects] = {}
         self.must: dict[int, frozenset[tuple[Key, int]]] = {}
         self._library: dict[int, tuple[Summary, Effects]] = {}
+        self.table = Table(sites=set(ctx.library.app_wide), kin=ctx.library.kin)
         self.order = [m for scc in ctx.graph.sccs for m in scc if m in ctx.shapes and m in levels]
         self.scc_of = {m: frozenset(scc) for scc in ctx.graph.sccs for m in scc}
         self.methods = {m: Method(self, m) for m in self.order}
@@ -938,13 +939,45 @@ class Oracle:
         return known[1]
 
     def run(self) -> None:
-        """Shapes bottom-up, since certain overwrites inside a component count for nothing; then all facts."""
+        """Shapes until the table is stable; then all facts."""
+        self.find_shapes()
+        while self.grow_table():
+            self.methods = {m: Method(self, m) for m in self.order}
+            self.find_shapes()
+        self.repeat(self.order, self.facts, lambda m: (m.solve(), m.export(m.see_exit))[1])
+
+    def grow_table(self) -> bool:
+        """Puts what methods write to library statics, and to what these reach, into the table; whether it grew."""
+        table, grown = self.table, False
+        for method in self.methods.values():
+            for slot, tokens in method.shape.items():
+                if isinstance(slot, int):
+                    continue
+                if slot[0] == TABLE:
+                    held = table.statics.setdefault(slot[1], set())
+                elif slot[0] == TABLE_CELL:
+                    held = table.cells.setdefault((slot[1], slot[2]), set())
+                elif slot[0] == CELL and (slot[1] == (BEYOND, ANYWHERE) or method.in_table(slot[1]) and slot[2] != method.fields.star):
+                    tokens -= method.entry[slot]
+                    held = table.cells.setdefault((slot[1][1], slot[2]), set())
+                else:
+                    continue
+                found = {(OBJECT, t[1], -1) if t[0] == OBJECT else t for t in tokens if t[0] not in (FORMAL, DEEP)}
+                grown = grown or not found <= held
+                held |= found
+        for held in (*table.statics.values(), *table.cells.values()):
+            table.sites |= {t[1] for t in held if t[0] == OBJECT}
+        table.index()
+        return grown
+
+    def find_shapes(self) -> None:
+        """Bottom-up, since certain overwrites inside a component count for nothing."""
+        self.shapes, self.must = {}, {}
         for scc in self.ctx.graph.sccs:
             members = [m for m in scc if m in self.methods]
             self.repeat(members, self.shapes, lambda m: (m.find_shape(), m.export(m.see_shape))[1])
             certain = {m: self.methods[m].certain() for m in members}
             self.must.update(certain)
-        self.repeat(self.order, self.facts, lambda m: (m.solve(), m.export(m.see_exit))[1])
 
     def repeat(self, members: list[int], summaries: dict[int, Effects], evaluate: Callable[[Method], Effects]) -> None:
         """Evaluates methods until no summary changes."""

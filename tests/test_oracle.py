@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 
 from analyzer.encode import Encoded, Encoder
 from analyzer.hierarchy import Hierarchy
@@ -12,13 +17,17 @@ from analyzer.lower import Lowering
 from analyzer.shape import Context, ShapePass
 from analyzer.tokens import CELL, TABLE, TABLE_CELL, Fields, Key, Sites
 from analyzer.words import Names
+from gdroid.app import load
+from gdroid.options import Options
 from gpu import reference
 from gpu.bits import bits_of
 from gpu.reference import Replay
 from gpu.solution import Solution
-from tests.oracle import NOTHING, Oracle, Slot, Tokens
+from tests.oracle import NOTHING, Method, Oracle, Slot, Tokens
+from tests.programs.generate import generate
 from tests.programs.language import compile_program
 from tests.programs.solving import ENV, call_graph, framework_model, knowledge
+from tests.programs.test_section9 import CLASSES, CLEAN, EVERY_LIMIT, LEAKING
 
 
 def differences(oracle: Oracle, ctx: Context, encoded: Encoded, solution: Solution) -> Iterator[str]:
@@ -32,6 +41,11 @@ def differences(oracle: Oracle, ctx: Context, encoded: Encoded, solution: Soluti
             missing, more = ([names.token(m, t) for t in sorted(part, key=repr)] for part in (want - got, got - want))
             yield f"{program.signature(m)} {where} {names.slot(m, slot)}: missing {missing}, too much {more}"
 
+    for place in sorted({*oracle.table.statics, *oracle.table.cells, *ctx.table.statics, *ctx.table.cells}, key=repr):
+        want = oracle.table.statics.get(place, oracle.table.cells.get(place, set()))
+        got = ctx.table.statics.get(place, ctx.table.cells.get(place, set()))
+        if want != got:
+            yield f"table {place}: missing {sorted(want - got)}, too much {sorted(got - want)}"
     for m, layout in encoded.layouts.items():
         name = program.signature(m)
         mine, shape = oracle.methods[m], ctx.shapes[m]
@@ -105,11 +119,80 @@ def compare(ctx: Context, levels: dict[int, int], encoded: Encoded) -> list[str]
     return list(differences(oracle, ctx, encoded, reference.solve(encoded.problem)))
 
 
-STRAIGHT = """
-class A { A f; Object o; }
-class Main { static void main() { A a = new A(); A b = new A(); a.f = b; b.o = source(); A c = a.f; sink(c.o); c.o = null; sink(b.o); } }
-"""
+PROGRAMS = {
+    "straight line": """
+        class A { A f; Object o; }
+        class Main { static void main() {
+          A a = new A(); A b = new A(); a.f = b; b.o = source(); A c = a.f; sink(c.o); c.o = null; sink(b.o);
+        } }""",
+    "two sources of a region alias": """
+        lib class L { L f; L g; Object o; static Object m(L p) { L x = p.f; L y = p.g; x.o = source(); return y.o; } }
+        class Main { static void main() { L o = new L(); L a = new L(); o.f = a; o.g = a; sink(L.m(o)); } }""",
+    "a region's source is met again deeper": """
+        lib class L { L f; L h; Object o; static Object m(L p) { L x = p.f; x.o = source(); L y = x.h; return y.o; } }
+        class Main { static void main() { L o = new L(); L a = new L(); o.f = a; a.h = a; sink(L.m(o)); } }""",
+    "a region is stored into itself": """
+        lib class L { L f; L g; L h; Object o; static void m(L p) { L x = p.f; x.g = x.h; } }
+        class Main { static void main() {
+          L o = new L(); L a = new L(); L b = new L(); o.f = a; a.h = b; b.o = source(); L.m(o); L c = a.g; sink(c.o);
+        } }""",
+    "any element is stored to any": """
+        class A { Object o; static void m(A[] p) { p[?] = p[?]; } }
+        class Main { static void main() {
+          A[] o = new A[]; A a = new A(); o[0] = a; a.o = source(); A.m(o); A c = o[1]; sink(c.o);
+        } }""",
+    "more tokens than a method may have": """
+        class A { A f; A g; Object o;
+          static Object m(A p) { A x = p.f; A y = x.g; A z = new A(); A w = new A(); A v = new A(); return y.o; } }
+        class Main { static void main() {
+          A a = new A(); A b = new A(); A c = new A(); a.f = b; b.g = c; c.o = source(); sink(A.m(a));
+        } }""",
+    "a library result in a static": """
+        extern class X = "Lx/X;" { static Object get(); static Object mix(Object a, Object b); }
+        lib class L { L f; L g; static Object s; }
+        class Main { static void main() {
+          L.s = X.get(); L a = (L) L.s; L b = a.f; b.g = a; sink(X.mix(b.g, source()));
+        } }""",
+}
+"""Programs on which the analysis or the oracle was wrong once."""
+
+CASES = {**LEAKING, **CLEAN}
+DEEP_RUN = bool(os.environ.get("GDROID_DEEP"))
+APKS = sorted((Path(__file__).parent.parent / "apks").glob("*.apk"))
+SEEDS = 200 if DEEP_RUN else 8
+"""Random programs per set of limits."""
 
 
-def test_straight_line_program() -> None:
-    assert not check(STRAIGHT)
+@EVERY_LIMIT
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_programs_that_were_wrong_once(text: str, bound: Limits) -> None:
+    assert not check(text, bound)
+
+
+@EVERY_LIMIT
+def test_the_programs_of_the_semantics(bound: Limits) -> None:
+    for name, (main, methods) in CASES.items():
+        assert not check(f"{CLASSES} class Main {{ {methods} static void main() {{ {main} }} }}", bound), name
+
+
+@EVERY_LIMIT
+def test_random_programs(bound: Limits) -> None:
+    for seed in range(SEEDS):
+        assert not check(generate(random.Random(seed)), bound), seed
+
+
+@pytest.mark.parametrize("apk", APKS, ids=lambda path: path.stem)
+def test_sample_apps(apk: Path) -> None:
+    app = load(apk, Options())
+    encoded = app.encoded
+    assert app.shapes_complete
+    assert not compare(app.context, app.levels, encoded)
+
+
+def test_facts_are_compared_at_all() -> None:
+    """Without any clearing, or without handlers, the oracle must differ."""
+    for name, result in (("clear_set", []), ("handlers", []), ("outside_callee", False)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Method, name, lambda self, *args, result=result: result)
+            texts = [f"{CLASSES} class Main {{ {ms} static void main() {{ {main} }} }}" for main, ms in CASES.values()]
+            assert any(check(text) for text in texts), name
