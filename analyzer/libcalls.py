@@ -38,8 +38,7 @@ Keys = tuple[tuple[str, ...] | None, ...]
 """Per argument (receiver first): the constant texts that it may be, or None when it is not constant."""
 
 _VALUES = frozenset(
-    "Ljava/lang/String; Ljava/lang/CharSequence; Ljava/lang/Class; Ljava/lang/Integer; Ljava/lang/Long; Ljava/lang/Boolean; "
-    "Ljava/lang/Double; Ljava/lang/Float; Ljava/lang/Short; Ljava/lang/Byte; Ljava/lang/Character; Ljava/lang/Number;".split()
+    ["Ljava/lang/String;", "Ljava/lang/CharSequence;", "Ljava/lang/Class;", "Ljava/lang/Integer;", "Ljava/lang/Long;", "Ljava/lang/Boolean;", "Ljava/lang/Double;", "Ljava/lang/Float;", "Ljava/lang/Short;", "Ljava/lang/Byte;", "Ljava/lang/Character;", "Ljava/lang/Number;"]
 )
 """Types whose objects hold nothing but their value: nothing else is reached from them."""
 
@@ -114,6 +113,10 @@ class LibraryCalls:
                 self.kin.setdefault(found, []).append(whole)
                 self.kin.setdefault(whole, []).append(found)
         return found
+
+    def app_wide_name(self, site: int) -> tuple[str, str | None] | None:
+        """Name and key of an app-wide object; None for other sites."""
+        return next((name for name, found in self._singletons.items() if found == site), None)
 
     def app_wide_static(self, name: str) -> int:
         """Site of the app-wide object that a pseudo-static of this name holds; -1 for other pseudo-statics."""

@@ -86,9 +86,9 @@ class Table:
             self.by_site.setdefault(site, []).append(f)
         known = dict(self.by_site)
         for site, others in self.kin.items():
-            fields = {f for s in (site, *others) for f in known.get(s, ())}
-            if fields:
-                self.by_site[site] = sorted(fields)
+            held = {f for s in (site, *others) for f in known.get(s, ())}
+            if held:
+                self.by_site[site] = sorted(held)
         own = {site: frozenset(k for f in fs for k in self._cell(site, f) if k[0] == TAINT) for site, fs in self.by_site.items()}
         anywhere = own.get(ANYWHERE, frozenset())
         near = {

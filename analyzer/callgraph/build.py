@@ -193,7 +193,7 @@ class _Build:
 
     def _environments(self, open_classes: dict[int, tuple[int, ...]]) -> list[int]:
         kit = self.kit
-        found = []
+        found: list[int] = []
         entries: list[ComponentEntry] = []
         written: dict[int, int] = {}
         for entry in self.entries:
