@@ -363,8 +363,10 @@ class MethodShape:
         fields = self.ctx.fields
         if key[0] in (SINK, RETURN_DATA):
             return DATA_ONLY
-        if key[0] == STATIC:
+        if key[0] in (STATIC, TABLE):
             return DATA_ONLY if fields.is_primitive(fields.type(key[1])) else fields.type(key[1])
+        if key[0] in (CELL, TABLE_CELL):
+            return DATA_ONLY if fields.data_only(key[2]) else fields.type(key[2])
         if key[0] == PSEUDO and key[1] == self.ctx.library.escaped:
             return ESCAPES
         return -1
@@ -403,7 +405,8 @@ class MethodShape:
             fields = self.ctx.fields
             if self.merge_keys and fields.wild(f) == fields.elem:
                 return self.cell(token, fields.elem)
-            found = self._new_row((CELL, self.keys[token], f), DATA_ONLY if fields.data_only(f) else fields.type(f))
+            key = (CELL, self.keys[token], f)
+            found = self._new_row(key, self._filter_of(key))
             cells[f] = found
             bits = self._entry_bits(token, f)
             self._touch(f)

@@ -280,9 +280,9 @@ class Method:
             return ANY
         if slot[0] == SINK:
             return DATA
-        if slot[0] == STATIC:
+        if slot[0] in (STATIC, TABLE):
             return self.of_type(self.fields.type(slot[1]))
-        if slot[0] == CELL:
+        if slot[0] in (CELL, TABLE_CELL):
             return DATA if self.fields.data_only(slot[2]) else self.fields.type(slot[2])
         return ESCAPES if slot == (PSEUDO, self.ctx.library.escaped) else ANY
 
