@@ -1,4 +1,14 @@
-"""Library methods as summaries: their model, or the default for methods without one (semantics.md 5)."""
+"""Library methods as summaries: their model, or the default for methods without one (semantics.md 5).
+
+By default all data that goes in may come out: it reaches the result and the receiver's `$value`. The data that a
+sink lets out, and that goes into an unmodelled method, is what library code reaches from an object:
+
+- from a text or a box, its value;
+- from what is passed as an Object, as something serializable, or as an unknown type: everything, all fields;
+- from receivers, and from what is passed as another library type: all fields that library code knows (pseudo-fields,
+  fields of framework classes, elements of arrays), and everything behind those. Fields that the app's own classes
+  declare are out of its sight: it gets at them only by calling the object back, and what it calls back runs.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +51,11 @@ _VALUES = frozenset(
     ["Ljava/lang/String;", "Ljava/lang/CharSequence;", "Ljava/lang/Class;", "Ljava/lang/Integer;", "Ljava/lang/Long;", "Ljava/lang/Boolean;", "Ljava/lang/Double;", "Ljava/lang/Float;", "Ljava/lang/Short;", "Ljava/lang/Byte;", "Ljava/lang/Character;", "Ljava/lang/Number;"]
 )
 """Types whose objects hold nothing but their value: nothing else is reached from them."""
+
+_OPEN = frozenset(
+    "Ljava/lang/Object; Ljava/io/Serializable; Landroid/os/Parcelable; Ljava/lang/Comparable; Ljava/lang/Cloneable;".split()
+)
+"""Types of parameters that say nothing of what the library does with the object: it may describe or serialize it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,22 +264,37 @@ class _Builder:
         star = bool(access.fields) and access.fields[-1] == "*"
         place = Access(access.base, access.fields[:-1], access.key) if star else access
         keys = set(self.owners(place))
-        if (star or reach) and not place.fields and self.declared(place) in _VALUES:
-            keys.update(self.owners(Access(place.base, ("$value",), place.key)))
-        elif star or reach:
-            for key in list(keys):
-                if key[0] == FORMAL and (key[2] or not isinstance(key[1], int) or self.is_reference(self.type_of(key[1]))):
-                    deep = (DEEP, key[1], key[2])
-                    self.regions[deep] = (key,)
-                    keys.add(deep)
+        if star or reach:
+            for key in [k for k in keys if k[0] == FORMAL]:
+                keys |= self.reached(key)
         return keys
 
-    def declared(self, place: Access) -> str:
-        """Declared type of a parameter, '' for other places."""
-        return self.lib.program.type_name(self.ref.params[place.argument]) if 0 <= place.argument < len(self.ref.params) else ""
+    def reached(self, key: Key) -> set[Key]:
+        """What library code reaches from an object: see the head of this module."""
+        _, root, path = key
+        if isinstance(root, int) and not path:
+            declared = self.lib.program.type_name(self.type_of(root))
+            if declared in _VALUES:
+                return {(FORMAL, root, (self.lib.fields.value,))}
+            if declared[0] not in "L[":
+                return set()
+            if not self.is_open(root):
+                key = (FORMAL, root, (self.lib.fields.outer,))
+        deep = (DEEP, root, key[2])
+        self.regions[deep] = (key,)
+        return {key, deep}
+
+    def is_open(self, root: int) -> bool:
+        """Whether library code may look into app objects that it gets as this parameter."""
+        if root < self.shift:
+            return False
+        type_id = self.type_of(root)
+        hierarchy, name = self.lib.hierarchy, self.lib.program.type_name(type_id)
+        return name in _OPEN or name[0] == "L" and (hierarchy.is_app(type_id) or not hierarchy.is_known(type_id))
 
     def type_of(self, root: int) -> int:
-        return self.ref.cls if root == 0 and not self.static else self.ref.params[root - self.shift]
+        """Declared type of a parameter, receiver first."""
+        return self.ref.cls if root < self.shift else self.ref.params[root - self.shift]
 
     def write(self, target: Access, keys: set[Key], data: bool) -> None:
         """Adds columns to a place."""

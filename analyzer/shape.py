@@ -466,7 +466,7 @@ class MethodShape:
                 if key[0] == OBJECT and key[1] in ctx.table.sites and f != ctx.fields.star:
                     for other in ctx.fields.related(f, ctx.table.by_site.get(key[1], ())):
                         self.cell(token, other)
-                    if f in (ctx.fields.any, ctx.fields.elem):
+                    if f in (ctx.fields.any, ctx.fields.elem, ctx.fields.outer):
                         self.table_wild.add((key[1], f, len(ctx.table.by_site.get(key[1], ()))))
             found = [cells[g] for g in ctx.fields.related(f, cells)]
         self._reads[token][f] = (len(cells), found)
@@ -501,7 +501,7 @@ class MethodShape:
     def _version(self, f: int) -> object:
         """Changes whenever a read of the field may read something else."""
         fields = self.ctx.fields
-        if f in (fields.star, fields.any, fields.elem):
+        if f in (fields.star, fields.any, fields.elem, fields.outer):
             return self.heap_version
         get = self.field_versions.get
         return get(f, 0), get(fields.star, 0), get(fields.wild(f), 0)

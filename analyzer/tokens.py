@@ -99,7 +99,8 @@ class Fields:
     """Fields by id: dex fields as in the program (resolved), pseudo-fields behind them.
 
     Reading cell (o, f) reads what was stored to f, to the wild card of f's group (`#any` for array cells, `$elem`
-    for keyed elements), and to `*` (every field); reading a wild card reads its whole group.
+    for keyed elements), and to `*` (every field); reading a wild card reads its whole group. `$*` is only ever read: it
+    stands for all fields that library code knows, those that app classes declare left out.
     """
 
     FIRST_PSEUDO = 1 << 28
@@ -112,6 +113,7 @@ class Fields:
         self._resolved: dict[int, int] = {}
         self._stand_ins = program.type_find("Lgdroid/Pseudo;")
         self.star = self.pseudo("*")
+        self.outer = self.pseudo("$*")
         self.any = self.pseudo("#any")
         self.elem = self.pseudo("$elem")
         self.value = self.pseudo("$value")
@@ -181,6 +183,8 @@ class Fields:
         """Fields among `present` whose cells a read of `field` reads, sorted."""
         if field == self.star:
             return sorted(present)
+        if field == self.outer:
+            return sorted(f for f in present if f >= self.FIRST_PSEUDO)
         if field in (self.any, self.elem):
             return sorted(f for f in present if f in (field, self.star) or self.wild(f) == field)
         return [f for f in sorted((field, self.star, self.wild(field))) if f in present]

@@ -114,6 +114,8 @@ def related(fields: Fields, f: int, present: Iterable[int]) -> list[int]:
     """Fields whose cells a read of f reads: a wild card and its group feed each other, `*` all."""
     if f == fields.star:
         return list(present)
+    if f == fields.outer:
+        return [g for g in present if g >= Fields.FIRST_PSEUDO]
     return [g for g in present if g in (f, fields.star) or g == fields.wild(f) or fields.wild(g) == f]
 
 
@@ -208,6 +210,10 @@ class Method:
 
     def in_table(self, key: Key) -> bool:
         return key[0] == OBJECT and key[1] in self.table.sites
+
+    def feeds_table(self, cell: Key) -> bool:
+        """Whether what is stored to the cell joins the table."""
+        return cell[1] == (BEYOND, ANYWHERE) or (self.in_table(cell[1]) and cell[2] != self.fields.star)
 
     def outside(self, key: Key) -> bool:
         """Whether a token may stand for an object from before or outside this run of the method."""
@@ -951,18 +957,19 @@ class Oracle:
         table, grown = self.table, False
         for method in self.methods.values():
             for slot, tokens in method.shape.items():
+                found = {(OBJECT, t[1], -1) if t[0] == OBJECT else t for t in tokens - formals(tokens)}
+                held: set[Key] = set()
                 if isinstance(slot, int):
                     continue
-                if slot[0] == TABLE:
-                    held = table.statics.setdefault(slot[1], set())
-                elif slot[0] == TABLE_CELL:
-                    held = table.cells.setdefault((slot[1], slot[2]), set())
-                elif slot[0] == CELL and (slot[1] == (BEYOND, ANYWHERE) or method.in_table(slot[1]) and slot[2] != method.fields.star):
-                    tokens -= method.entry[slot]
-                    held = table.cells.setdefault((slot[1][1], slot[2]), set())
+                if slot[0] == TABLE and found:
+                    held = table.statics.setdefault(slot[1], held)
+                elif slot[0] == TABLE_CELL and found:
+                    held = table.cells.setdefault((slot[1], slot[2]), held)
+                elif slot[0] == CELL and method.feeds_table(slot) and found - method.entry[slot]:
+                    found -= method.entry[slot]
+                    held = table.cells.setdefault((slot[1][1], slot[2]), held)
                 else:
                     continue
-                found = {(OBJECT, t[1], -1) if t[0] == OBJECT else t for t in tokens if t[0] not in (FORMAL, DEEP)}
                 grown = grown or not found <= held
                 held |= found
         for held in (*table.statics.values(), *table.cells.values()):
