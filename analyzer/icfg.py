@@ -9,75 +9,119 @@ from analyzer.callgraph.graph import CallGraph
 from analyzer.ir import Body, Op
 from analyzer.program import Program
 from analyzer.shape import Context
+from gpu.errors import UnreadableInput
 
 if TYPE_CHECKING:
     import networkx as nx
 
+Node = tuple[str, int]
+"""(signature, index of the IR operation)."""
 
-def edges(body: Body) -> Iterator[tuple[int, int]]:
-    """Edges between IR operations of a body; empty blocks are passed through."""
-    off = body.block_off.tolist()
 
-    def first(block: int, seen: frozenset[int] = frozenset()) -> Iterator[int]:
-        if off[block] < off[block + 1]:
-            yield off[block]
-        elif block not in seen:
-            for s in body.succ[body.succ_off[block] : body.succ_off[block + 1]].tolist():
-                yield from first(s, seen | {block})
+def edges(body: Body) -> Iterator[tuple[int, int, bool]]:
+    """(from, to, exceptional) between IR operations of a body; empty blocks are passed through.
 
+    An exceptional edge leaves from each operation that may throw, to the head of each handler of its range.
+    """
+    off, handlers = body.block_off.tolist(), body.handlers_of
+    heads = [_heads(body, off, b) for b in range(body.n_blocks)]
     for b in range(body.n_blocks):
         for op in range(off[b], off[b + 1] - 1):
-            yield op, op + 1
-        if off[b] < off[b + 1]:
-            for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
-                for target in first(s):
-                    yield off[b + 1] - 1, target
-        for handler in body.handlers_of(b):
+            yield op, op + 1, False
+        if off[b] == off[b + 1]:
+            continue
+        for target in _after(body, heads, b):
+            yield off[b + 1] - 1, target, False
+        for handler in dict.fromkeys(h for block in handlers(b) for h in heads[block]):
             for op in range(off[b], off[b + 1]):
                 if body.throws[op]:
-                    for target in first(handler):
-                        yield op, target
+                    yield op, handler, True
 
 
-def to_networkx(program: Program, graph: CallGraph) -> nx.DiGraph:
-    """Nodes are (signature, operation index) with the pc as attribute; edges have a kind: flow, call or return."""
+def _heads(body: Body, off: list[int], block: int) -> list[int]:
+    """First operations of a block; of the blocks behind it where it is empty."""
+    found: dict[int, None] = {}
+    seen, work = {block}, [block]
+    while work:
+        b = work.pop()
+        if off[b] < off[b + 1]:
+            found[off[b]] = None
+            continue
+        for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
+            if s not in seen:
+                seen.add(s)
+                work.append(s)
+    return sorted(found)
+
+
+def _after(body: Body, heads: list[list[int]], block: int) -> list[int]:
+    """First operations behind the normal edges of a block."""
+    targets = body.succ[body.succ_off[block] : body.succ_off[block + 1]].tolist()
+    return list(dict.fromkeys(h for t in targets for h in heads[t]))
+
+
+def to_networkx(program: Program, graph: CallGraph) -> nx.MultiDiGraph:
+    """Nodes are (signature, index of the IR operation) with their `pc`; edges have a `kind`, which is also their key.
+
+    flow: the next operation, past a call too. exception: to a handler. call: from a call to the first operation of
+    each target. return: from each RETURN of a target to what follows the call; what a callee throws is an exception
+    edge of the call. Methods whose code is damaged have no nodes.
+    """
     import networkx as nx
 
-    result = nx.DiGraph()
+    result = nx.MultiDiGraph()
+    bodies = {}
     for m in graph.methods:
-        body, name = program.body(m), program.signature(m)
+        try:
+            bodies[m] = program.body(m)
+        except UnreadableInput:
+            continue
+    following: dict[Node, list[int]] = {}
+    for m, body in bodies.items():
+        name = program.signature(m)
         for op in range(len(body.op)):
             result.add_node((name, op), pc=int(body.pc[op]))
-        result.add_edges_from((((name, a), (name, b)) for a, b in edges(body)), kind="flow")
-    for m in graph.methods:
-        body, name = program.body(m), program.signature(m)
-        following: dict[int, list[int]] = {}
-        for a, b in edges(body):
-            following.setdefault(a, []).append(b)
-        for op in range(len(body.op)):
-            for target in graph.targets(m, op) if body.op[op] == Op.CALL else ():
-                callee, callee_name = program.body(target), program.signature(target)
-                if len(callee.op) == 0:
+        for a, b, exceptional in edges(body):
+            kind = "exception" if exceptional else "flow"
+            result.add_edge((name, a), (name, b), key=kind, kind=kind)
+            if not exceptional:
+                following.setdefault((name, a), []).append(b)
+    returns = {m: (body.op == Op.RETURN).nonzero()[0].tolist() for m, body in bodies.items()}
+    for m, body in bodies.items():
+        name = program.signature(m)
+        for op in (body.op == Op.CALL).nonzero()[0].tolist():
+            for target in graph.targets(m, op):
+                if target not in bodies or len(bodies[target].op) == 0:
                     continue
-                result.add_edge((name, op), (callee_name, 0), kind="call")
-                for end in range(len(callee.op)):
-                    if callee.op[end] == Op.RETURN:
-                        for after in following.get(op, ()):
-                            result.add_edge((callee_name, end), (name, after), kind="return")
+                callee = program.signature(target)
+                result.add_edge((name, op), (callee, 0), key="call", kind="call")
+                for end in returns[target]:
+                    for after in following.get((name, op), ()):
+                        result.add_edge((callee, end), (name, after), key="return", kind="return")
     return result
 
 
 def size(ctx: Context, graph: CallGraph) -> tuple[int, int, int, int]:
-    """(nodes, edges, call sites, call sites with neither an app target nor a model) of what was analysed."""
+    """(nodes, edges, call sites, call sites with neither an app target nor a model) of what was analysed.
+
+    Nodes and edges are those of `to_networkx`, where the analysis is complete.
+    """
     nodes = total = calls = unresolved = 0
+    returns = {m: int((shape.low.body.op == Op.RETURN).sum()) for m, shape in ctx.shapes.items()}
     for m, shape in ctx.shapes.items():
         body = shape.low.body
         nodes += len(body.op)
-        total += len(body.op) + len(body.succ) - body.n_blocks
+        following: dict[int, int] = {}
+        for a, _, exceptional in edges(body):
+            total += 1
+            if not exceptional:
+                following[a] = following.get(a, 0) + 1
         for call in shape.calls.values():
             calls += 1
             targets = graph.targets(m, call.op)
-            total += 2 * len(targets)
+            for target in targets:
+                if target in ctx.shapes and len(ctx.shapes[target].low.body.op):
+                    total += 1 + returns[target] * following.get(call.op, 0)
             if not targets and any(a.guess for a in shape.applications(call)):
                 unresolved += 1
     return nodes, total, calls, unresolved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -146,16 +146,19 @@ class MethodView:
         row = registers.row_at(self.pc(op))
         return registers.values(row, int(self.body.value_reg[value])) - {-1} != self._origins[value]
 
-    def text(self, op: int) -> str:
+    def plain_text(self, op: int) -> str:
+        """The statement with every value named after its register only."""
+        return self.text(op, self.value_name)
+
+    def text(self, op: int, operand: Callable[[int], str] | None = None) -> str:
         """The statement, jumps with the pc that they lead to."""
+        named = operand if operand is not None else lambda value: self.operand_name(op, value)
         kind = Op(int(self.body.op[op]))
         if kind == Op.PHI:
             args = self.operands(op)
             return f"{self.value_name(int(self.body.dst[op]))} = " + " or ".join(self.with_origin(a) for a in args)
         dst = int(self.body.dst[op])
-        text = format_op(
-            self.program, self.body, op, lambda v: self.value_name(v) if v == dst else self.operand_name(op, v)
-        )
+        text = format_op(self.program, self.body, op, lambda v: self.value_name(v) if v == dst else named(v))
         if kind not in JUMPS:
             return text.replace("this.super.", "super.", 1) if kind == Op.CALL else text
         block = self.block_of[op]
