@@ -42,8 +42,8 @@ def differences(oracle: Oracle, ctx: Context, encoded: Encoded, solution: Soluti
             yield f"{program.signature(m)} {where} {names.slot(m, slot)}: missing {missing}, too much {more}"
 
     for place in sorted({*oracle.table.statics, *oracle.table.cells, *ctx.table.statics, *ctx.table.cells}, key=repr):
-        want = oracle.table.statics.get(place, oracle.table.cells.get(place, set()))
-        got = ctx.table.statics.get(place, ctx.table.cells.get(place, set()))
+        tables = oracle.table, ctx.table
+        want, got = (t.statics.get(place, set()) if isinstance(place, int) else t._cell(*place) for t in tables)
         if want != got:
             yield f"table {place}: missing {sorted(want - got)}, too much {sorted(got - want)}"
     for m, layout in encoded.layouts.items():
