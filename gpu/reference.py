@@ -99,6 +99,10 @@ class MethodSolver:
         self.reads: dict[int, set[int]] = {}
         self.block = 0
         self.grown = False
+        self.touched: set[int] = set()
+        """Heap rows that the block at hand wrote or cleared."""
+        self.news: list[set[int]] = [set() for _ in range(self.n_blocks)]
+        """Per block, heap rows whose value at its head grew since it was last visited: the others its successors have."""
         entry = [0] * self.n_heap
         for i in range(t.entry_off[m], t.entry_off[m + 1]):
             row, bit = t.entry_row[i], 1 << t.entry_col[i]
@@ -120,6 +124,7 @@ class MethodSolver:
         """R(row) |= bits."""
         if self.is_heap(row):
             heap[row - self.first_heap] |= bits
+            self.touched.add(row - self.first_heap)
         elif bits & ~self.rows[row]:
             self.rows[row] |= bits
             self.grown = True
@@ -147,6 +152,7 @@ class MethodSolver:
                 added.extend(self.apply(application, heap))
         for i in range(t.clear_off[op], t.clear_off[op + 1]):
             heap[t.clear_row[i] - self.first_heap] = 0
+            self.touched.add(t.clear_row[i] - self.first_heap)
         for row, bits in added:
             self.add(row, bits, heap)
 
@@ -238,6 +244,7 @@ class MethodSolver:
         t = self.t
         if self.heads[0] is None:
             self.heads[0] = list(self.entry)
+            self.news[0] = set(range(self.n_heap))
         while True:
             self.grown = False
             waiting = [b for b in range(self.n_blocks) if self.heads[b] is not None]
@@ -249,6 +256,8 @@ class MethodSolver:
                 head = self.heads[self.block]
                 assert head is not None
                 state = list(head)
+                self.touched = self.news[self.block]
+                self.news[self.block] = set()
                 block = self.first_block + self.block
                 for op in range(t.op_off[block], t.op_off[block + 1]):
                     self.step(op, state)
@@ -264,13 +273,13 @@ class MethodSolver:
         head = self.heads[block]
         if head is None:
             self.heads[block] = list(state)
+            self.news[block] = set(range(self.n_heap))
             return True
-        grown = False
-        for i, bits in enumerate(state):
-            if bits & ~head[i]:
-                head[i] |= bits
-                grown = True
-        return grown
+        grown = {i for i in self.touched if state[i] & ~head[i]}
+        for i in grown:
+            head[i] |= state[i]
+        self.news[block] |= grown
+        return bool(grown)
 
     def export(self) -> bool:
         """Copies the exit facts into the method's summary; whether it grew."""
