@@ -4,93 +4,25 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from analyzer.encode import Encoded, Encoder
+from analyzer.encode import Encoder
 from analyzer.hierarchy import Hierarchy
 from analyzer.libcalls import LibraryCalls
 from analyzer.limits import Limits
 from analyzer.lower import Lowering
 from analyzer.shape import Context, ShapePass
-from analyzer.tokens import CELL, TABLE, TABLE_CELL, Fields, Key, Sites
-from analyzer.words import Names
+from analyzer.tokens import Fields, Sites
 from gdroid.app import load
 from gdroid.options import Options
-from gpu import reference
-from gpu.bits import bits_of
-from gpu.reference import Replay
-from gpu.solution import Solution
-from tests.oracle import NOTHING, Method, Oracle, Slot, Tokens
+from tests.oracle.compare import differences
+from tests.oracle.method import Method
 from tests.programs.generate import generate
 from tests.programs.language import compile_program
 from tests.programs.solving import ENV, call_graph, framework_model, knowledge
 from tests.programs.test_section9 import CLASSES, CLEAN, EVERY_LIMIT, LEAKING
-
-
-def differences(oracle: Oracle, ctx: Context, encoded: Encoded, solution: Solution) -> Iterator[str]:
-    """Every place where they differ."""
-    replay = Replay(solution)
-    program = ctx.program
-    names = Names(program, ctx.fields, ctx.sites, ctx.library)
-
-    def differ(m: int, where: str, slot: Slot, want: Tokens, got: Tokens) -> Iterator[str]:
-        if want != got:
-            missing, more = ([names.token(m, t) for t in sorted(part, key=repr)] for part in (want - got, got - want))
-            yield f"{program.signature(m)} {where} {names.slot(m, slot)}: missing {missing}, too much {more}"
-
-    for place in sorted({*oracle.table.statics, *oracle.table.cells, *ctx.table.statics, *ctx.table.cells}, key=repr):
-        tables = oracle.table, ctx.table
-        want, got = (t.statics.get(place, set()) if isinstance(place, int) else t._cell(*place) for t in tables)
-        if want != got:
-            yield f"table {place}: missing {sorted(want - got)}, too much {sorted(got - want)}"
-    for m, layout in encoded.layouts.items():
-        name = program.signature(m)
-        mine, shape = oracle.methods[m], ctx.shapes[m]
-        tokens = lambda bits, columns=layout.columns: frozenset(columns[c] for c in bits_of(bits))  # noqa: E731
-        # The shape.
-        known: set[Slot] = set()
-        for row, bits in enumerate(shape.rows):
-            slot: Slot = shape.row_keys[row] or row
-            known.add(slot)
-            got = frozenset(shape.keys[t] for t in bits_of(bits))
-            yield from differ(m, "shape", slot, mine.shape.get(slot, NOTHING), got)
-        for slot in mine.shape:
-            if slot not in known and (mine.shape[slot] or slot[0] == CELL):
-                yield f"{name} shape {names.slot(m, slot)}: no such row"
-        # Values and channels.
-        solver = replay.method(layout.number)
-        for row, slot in enumerate(layout.rows):
-            if not solver.is_heap(row):
-                want = mine.rows.get(slot, NOTHING)
-                yield from differ(m, "row", slot, want, tokens(solution.rows[layout.number][row]))
-        for slot, found in mine.rows.items():
-            if found and slot not in layout.rows and (isinstance(slot, int) or slot[0] not in (TABLE, TABLE_CELL)):
-                yield f"{name} {names.slot(m, slot)}: no such row"
-        # The heap before each operation.
-        for op, (block, before) in enumerate(layout.place):
-            state = mine.before[op]
-            if (block < 0) != (state is None):
-                yield f"{name} op {op}: {'not ' if block < 0 else ''}reached"
-            if block < 0 or state is None:
-                continue
-            heap = replay.state_at(layout.number, block, before)
-            for row, bits in enumerate(heap):
-                slot = layout.rows[solver.first_heap + row]
-                yield from differ(m, f"before {op}", slot, state.get(slot, NOTHING), tokens(bits))
-        # Summaries.
-        want_rows = {k: v for k, v in oracle.facts[m].rows.items() if k[0] not in (TABLE, TABLE_CELL)}
-        got_rows: dict[Key, Tokens] = {}
-        for row, bits in zip(layout.summary_rows, solution.summaries[layout.number], strict=True):
-            if bits:
-                got_rows[row] = frozenset(layout.summary_cols[c] for c in bits_of(bits))
-        for row in sorted({*want_rows, *got_rows}, key=repr):
-            yield from differ(m, "summary", row, want_rows.get(row, NOTHING), got_rows.get(row, NOTHING))
-        must = ctx.summaries[m].must
-        if must != oracle.must[m]:
-            yield f"{name} certain: want {sorted(oracle.must[m], key=repr)}, got {sorted(must, key=repr)}"
 
 
 def check(text: str, limits: Limits | None = None) -> list[str]:
@@ -109,14 +41,7 @@ def check(text: str, limits: Limits | None = None) -> list[str]:
     shapes.run()
     encoded = Encoder(shapes.ctx, shapes.levels).run()
     encoded.problem.validate()
-    return compare(shapes.ctx, shapes.levels, encoded)
-
-
-def compare(ctx: Context, levels: dict[int, int], encoded: Encoded) -> list[str]:
-    """Differences for anything that was encoded."""
-    oracle = Oracle(ctx, levels)
-    oracle.run()
-    return list(differences(oracle, ctx, encoded, reference.solve(encoded.problem)))
+    return differences(shapes.ctx, shapes.levels, encoded)
 
 
 PROGRAMS = {
@@ -186,13 +111,13 @@ def test_sample_apps(apk: Path) -> None:
     app = load(apk, Options())
     encoded = app.encoded
     assert app.shapes_complete
-    assert not compare(app.context, app.levels, encoded)
+    assert not differences(app.context, app.levels, encoded)
 
 
 def test_facts_are_compared_at_all() -> None:
     """Without any clearing, or without handlers, the oracle must differ."""
     for name, result in (("clear_set", []), ("handlers", []), ("outside_callee", False)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Method, name, lambda self, *args, result=result: result)
+            patch.setattr(Method, name, lambda *args, result=result: result)
             texts = [f"{CLASSES} class Main {{ {ms} static void main() {{ {main} }} }}" for main, ms in CASES.values()]
             assert any(check(text) for text in texts), name

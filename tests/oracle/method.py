@@ -1,0 +1,182 @@
+"""Summaries, and the fixed points of one method."""
+
+from __future__ import annotations
+
+from analyzer.ir import Op
+from analyzer.summary import fold_row, fold_token
+from analyzer.tokens import (
+    CELL,
+    DEEP,
+    FORMAL,
+    PSEUDO,
+    RETURN,
+    SINK,
+    STATIC,
+    TABLE,
+    TABLE_CELL,
+    TAINT,
+    THROWN,
+    Key,
+)
+from tests.oracle.sets import NOTHING, Effects, Slot, Tokens, View, formals, is_heap
+from tests.oracle.statements import Statements
+
+
+class Method(Statements):
+    """Shape, facts and summary of one method."""
+
+    def exported(self) -> list[tuple[Slot, Tokens]]:
+        """Slots that the summary speaks of, each with what it held anyway."""
+        found: dict[Slot, Tokens] = {}
+        frontier: set[Key] = set()
+
+        def take(slot: Key, anyway: Tokens) -> None:
+            found[slot] = anyway
+            tokens = self.shape[slot] - anyway
+            frontier.update(formals(tokens) if slot[0] in (SINK, TABLE, TABLE_CELL) else tokens)
+
+        for slot, tokens in self.shape.items():
+            if isinstance(slot, int):
+                continue
+            entry = self.entry.get(slot, NOTHING)
+            kind = slot[0]
+            if kind in (RETURN, THROWN) or (kind in (SINK, TABLE, TABLE_CELL) and formals(tokens)):
+                take(slot, NOTHING)
+            elif kind in (STATIC, PSEUDO) and tokens - entry:
+                take(slot, entry)
+            elif kind == CELL and slot[1][0] in (FORMAL, DEEP):
+                # Its own formal is no change, unless that names more than this one cell and was stored.
+                again = self.stored.get(slot, NOTHING)
+                anyway = NOTHING if again and not all(map(self.unique, again)) else entry
+                if tokens - anyway:
+                    take(slot, anyway)
+        done: set[Key] = set()
+        while frontier - done:
+            o = (frontier - done).pop()
+            done.add(o)
+            if o[0] not in (FORMAL, DEEP, TAINT) and not self.in_table(o):
+                for f in self.cells.get(o, ()):
+                    slot = (CELL, o, f)
+                    if self.shape[slot] - self.entry[slot]:
+                        take(slot, NOTHING)
+        return list(found.items())
+
+    def shape_summary(self) -> Effects:
+        """The summary by the shape, under the present summaries of the callees."""
+        self.find_shape()
+        return self.export(self.see_shape)
+
+    def solved_summary(self) -> Effects:
+        """The summary by the facts, under the present summaries of the callees."""
+        self.solve()
+        return self.export(self.see_exit)
+
+    def export(self, see: View) -> Effects:
+        """The summary by some facts: those of the shape, or those of the exit."""
+        ctx, level = self.ctx, self.level
+        rows: dict[Key, Tokens] = {}
+        for slot, anyway in self.exported():
+            assert not isinstance(slot, int)
+            tokens = see(slot) - anyway
+            if slot[0] in (SINK, TABLE, TABLE_CELL):
+                tokens = formals(tokens)
+            if tokens:
+                row = fold_row(slot, level, ctx.sites, self.table.sites, self.fields)
+                named = frozenset(fold_token(t, level, ctx.sites, self.table.sites) for t in tokens)
+                rows[row] = rows.get(row, NOTHING) | named
+        return Effects(rows, self.regions())
+
+    def regions(self) -> dict[Key, Tokens]:
+        """Per region, the deepest formals of its root: those whose cells hold it on entry."""
+        depth = min(self.k, (self.k, 1, 0)[max(self.level, self.fold)])
+        found: dict[Key, Tokens] = {}
+        for t in self.names:
+            if t[0] == DEEP:
+                found.setdefault(t, NOTHING)
+            whole = self.fields.star in self.cells.get(t, ())  # all fields are read at once, which gives the region
+            if t[0] == FORMAL and (len(t[2]) == depth or (whole and len(t[2]) < depth)):
+                region = (DEEP, t[1])
+                found[region] = found.get(region, NOTHING) | {t}
+        return found
+
+    def find_shape(self) -> None:
+        """Statements in any order, nothing cleared, until nothing changes."""
+        while True:
+            self.changed = False
+            for i in range(len(self.body.op)):
+                for _, added in self.statement(i, self.see_shape, False):
+                    for slot, tokens in added:
+                        known = self.shape.get(slot, NOTHING)
+                        self.stored[slot] = self.stored.get(slot, NOTHING) | tokens & self.entry.get(slot, NOTHING)
+                        if slot not in self.shape or tokens - known:
+                            self.shape[slot] = known | tokens
+                            self.names |= tokens
+                            self.changed = True
+            if not self.changed:
+                return
+
+    def solve(self) -> None:
+        """Facts before each operation, under the present summaries."""
+        body = self.body
+        start = {slot: tokens for slot, tokens in self.entry.items() if is_heap(slot)}
+        for slot, tokens in self.entry.items():
+            if not is_heap(slot):
+                self.rows[slot] = self.rows.get(slot, NOTHING) | tokens
+        self.join(self.heads, 0, start)
+        self.changed = True
+        while self.changed:
+            self.changed = False
+            for b in range(body.n_blocks):
+                head = self.heads[b]
+                if head is None:
+                    continue
+                state = dict(head)
+                for i in self.ops_of(b):
+                    self.step(i, b, state)
+                for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
+                    self.join(self.heads, s, state)
+
+    def step(self, i: int, b: int, state: dict[Slot, Tokens]) -> None:
+        """One operation: notes the state before it, and changes it to the state after it."""
+        self.before[i] = dict(state)
+
+        def see(slot: Slot) -> Tokens:
+            return state.get(slot, NOTHING) if is_heap(slot) else self.rows.get(slot, NOTHING)
+
+        if self.body.throws[i] and self.handlers(b):
+            thrown = dict(state)
+            if self.body.op[i] == Op.CALL:
+                for applied in self.applications(self.calls[i], False):
+                    for slot, tokens in self.apply(self.calls[i], applied, see):
+                        if is_heap(slot):
+                            thrown[slot] = thrown.get(slot, NOTHING) | tokens
+            for h in self.handlers(b):
+                self.join(self.heads, h, thrown)
+        for cleared, added in self.statement(i, see, True):
+            for slot in cleared:
+                state[slot] = NOTHING
+            for slot, tokens in added:
+                if is_heap(slot):
+                    state[slot] = state.get(slot, NOTHING) | tokens
+                elif tokens - self.rows.get(slot, NOTHING):
+                    self.rows[slot] = self.rows.get(slot, NOTHING) | tokens
+                    self.changed = True
+        if self.body.op[i] == Op.RETURN:
+            exits = [self.exit]
+            self.join(exits, 0, state)
+            self.exit = exits[0]
+
+    def join(self, states: list[dict[Slot, Tokens] | None], at: int, state: dict[Slot, Tokens]) -> None:
+        known = states[at]
+        if known is None:
+            states[at], self.changed = dict(state), True
+            return
+        for slot, tokens in state.items():
+            if tokens - known.get(slot, NOTHING):
+                known[slot] = known.get(slot, NOTHING) | tokens
+                self.changed = True
+
+    def see_exit(self, slot: Slot) -> Tokens:
+        if is_heap(slot):
+            return self.exit.get(slot, NOTHING) if self.exit is not None else NOTHING
+        return self.rows.get(slot, NOTHING)

@@ -1,0 +1,105 @@
+"""An evaluator of semantics.md straight on the IR of a whole program: sets of tokens, no encoder, no engine.
+
+It shares names with the analysis (sites, fields, call graph, library models as summaries) and the decisions that the
+shape pass fixes: export levels, foldings, merged keys. All facts it finds itself: first
+the shape (one set per slot and method, nothing cleared), from it the clear sets, then the facts before each operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+
+from analyzer.shape import Context, Table
+from analyzer.summary import Summary
+from analyzer.tokens import CELL, OBJECT, TABLE, TABLE_CELL, Key
+from tests.oracle.method import Method
+from tests.oracle.sets import Effects, formals
+
+
+class Oracle:
+    """Evaluates a whole program."""
+
+    def __init__(self, ctx: Context, levels: dict[int, int]) -> None:
+        self.ctx, self.levels = ctx, levels
+        self.shapes: dict[int, Effects] = {}
+        self.facts: dict[int, Effects] = {}
+        self.must: dict[int, frozenset[tuple[Key, int]]] = {}
+        self._library: dict[int, tuple[Summary, Effects]] = {}
+        self.table = Table(sites=set(ctx.library.app_wide), kin=ctx.library.kin)
+        if any(levels.values()) or ctx.folded:  # what earlier, finer rounds put there stays: start from that
+            self.table = deepcopy(ctx.table)
+        self.order = [m for scc in ctx.graph.sccs for m in scc if m in ctx.shapes and m in levels]
+        self.scc_of = {m: frozenset(scc) for scc in ctx.graph.sccs for m in scc}
+        self.methods = {m: Method(self, m) for m in self.order}
+
+    def of_library(self, summary: Summary) -> Effects:
+        """A library summary, read."""
+        known = self._library.get(id(summary))
+        if known is None:
+            rows = {
+                row: frozenset(key for c, key in enumerate(summary.cols) if bits >> c & 1)
+                for row, bits in zip(summary.rows, summary.bits, strict=True)
+            }
+            regions = {
+                key: frozenset(summary.cols[s] for s in sources)
+                for key, sources in zip(summary.cols, summary.region, strict=True)
+                if sources
+            }
+            known = self._library[id(summary)] = (summary, Effects(rows, regions))
+        return known[1]
+
+    def run(self) -> None:
+        """Shapes until the table is stable; then all facts."""
+        self.find_shapes()
+        while self.grow_table():
+            self.methods = {m: Method(self, m) for m in self.order}
+            self.find_shapes()
+        self.repeat(self.order, self.facts, Method.solved_summary)
+
+    def grow_table(self) -> bool:
+        """Puts what methods write to library statics, and to what these reach, into the table; whether it grew."""
+        table, grown = self.table, False
+        for method in self.methods.values():
+            for slot, tokens in method.shape.items():
+                found = {(OBJECT, t[1], -1) if t[0] == OBJECT else t for t in tokens - formals(tokens)}
+                held: set[Key] = set()
+                if isinstance(slot, int):
+                    continue
+                if slot[0] == TABLE and found:
+                    held = table.statics.setdefault(slot[1], held)
+                elif slot[0] == TABLE_CELL and found:
+                    held = table.cells.setdefault((slot[1], slot[2]), held)
+                elif slot[0] == CELL and method.feeds_table(slot) and found - method.entry[slot]:
+                    found -= method.entry[slot]
+                    held = table.cells.setdefault((slot[1][1], slot[2]), held)
+                else:
+                    continue
+                grown = grown or not found <= held
+                held |= found
+        for held in (*table.statics.values(), *table.cells.values()):
+            table.sites |= {t[1] for t in held if t[0] == OBJECT}
+        table.index()
+        return grown
+
+    def find_shapes(self) -> None:
+        """Bottom-up, since certain overwrites inside a component count for nothing."""
+        self.shapes, self.must = {}, {}
+        for scc in self.ctx.graph.sccs:
+            members = [m for m in scc if m in self.methods]
+            self.repeat(members, self.shapes, Method.shape_summary)
+            certain = {m: self.methods[m].certain() for m in members}
+            self.must.update(certain)
+
+    def repeat(self, members: list[int], summaries: dict[int, Effects], evaluate: Callable[[Method], Effects]) -> None:
+        """Evaluates methods until no summary changes."""
+        graph = self.ctx.graph
+        pending = dict.fromkeys(members)
+        inside = set(members)
+        while pending:
+            m = next(iter(pending))
+            del pending[m]
+            found = evaluate(self.methods[m])
+            if found != summaries.get(m):
+                summaries[m] = found
+                pending.update(dict.fromkeys(c for c in graph.callers(m) if c in inside))
