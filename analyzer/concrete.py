@@ -4,7 +4,7 @@ Semantics.md 4, at the end: the solved facts speak of formals (`in:p1.f`); walki
 substitution of calls replaces them by tokens that stand for themselves. Substitutions are evaluated on the solved
 facts just before each call, so that the answer is as flow-sensitive as they are; a formal that no summary exports is
 bound by the same equations. A question costs the callers on the way up, and no more: each (method, formal) is bound
-once, and a walk goes over a graph of them, so that recursion is a cycle and needs no fixed point of its own.
+once; tokens then flow down from where they stand for themselves, through what fits each parameter, until nothing moves.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Concrete:
     def __init__(self, idfg: Idfg, most_steps: int = MOST_STEPS) -> None:
         self.idfg, self.ctx, self.most_steps = idfg, idfg.ctx, most_steps
         self._bindings: dict[int, list[Binding]] = {}
-        self._edges: dict[Token, tuple[Token, ...]] = {}
+        self._edges: dict[Token, tuple[tuple[Binding, Key], ...]] = {}
         self._answers: dict[Token, frozenset[Token]] = {}
         self._cells: dict[int, Cells] = {}
 
@@ -64,28 +64,39 @@ class Concrete:
         return self._answers[start]
 
     def _walk(self, start: Token) -> frozenset[Token]:
-        found: set[Token] = set()
-        seen, work = {start}, [start]
+        """Finds the formals that the answer depends on, then lets tokens flow down to it."""
+        below: dict[Token, list[tuple[Token, Binding]]] = {}
+        found: dict[Token, set[Token]] = {start: set()}
+        order = [start]
+        cut = False
+        for token in order:
+            if token[1][0] not in (FORMAL, DEEP):
+                found[token].add(token)
+                continue
+            if len(order) > self.most_steps:
+                cut = True
+                break
+            for binding, key in self._brought(token):
+                above = (binding.caller, key)
+                below.setdefault(above, []).append((token, binding))
+                if above not in found:
+                    found[above] = set()
+                    order.append(above)
+        work = [token for token in reversed(order) if found[token]]
         while work:
             token = work.pop()
-            if token[1][0] not in (FORMAL, DEEP):
-                found.add(token)
-                continue
-            for above in self._brought(token):
-                if above not in seen:
-                    seen.add(above)
-                    work.append(above)
-            if len(seen) > self.most_steps:
-                found.add((start[0], (UNKNOWN,)))
-                break
-        return frozenset(found)
+            for lower, binding in below.get(token, ()):
+                fresh = {t for t in found[token] - found[lower] if binding.admits(lower[1], t[1])}
+                if fresh:
+                    found[lower] |= fresh
+                    work.append(lower)
+        return frozenset(found[start] | ({(start[0], (UNKNOWN,))} if cut else set()))
 
-    def _brought(self, token: Token) -> tuple[Token, ...]:
+    def _brought(self, token: Token) -> tuple[tuple[Binding, Key], ...]:
         """What each caller puts in place of a formal, in the caller's words."""
         if token not in self._edges:
             method, key = token
-            found = {(b.caller, k) for b in self.bindings(method) for k in b.sigma(key)}
-            self._edges[token] = tuple(sorted(found, key=str))
+            self._edges[token] = tuple((b, k) for b in self.bindings(method) for k in sorted(b.sigma(key), key=str))
         return self._edges[token]
 
     def bindings(self, method: int) -> list[Binding]:
@@ -144,6 +155,17 @@ class Binding:
                         again = True
             self._sigma.update((k, frozenset(v)) for k, v in values.items())
         return self._sigma[key]
+
+    def admits(self, formal: Key, key: Key) -> bool:
+        """Whether a token may be what a parameter holds: by its type, and a receiver by where it dispatches to."""
+        if formal[0] != FORMAL or formal[2] or formal[1] < 0 or key[0] == TAINT:
+            return True
+        shim = self.callee == self.ctx.graph.shim(self.caller, self.call.op)
+        looked_up = formal[1] == 0 and self.call.dispatched and not shim
+        if looked_up and self.ctx.dispatch(key, self.call.method) not in (-2, self.callee):
+            return False
+        kind = self.shape.parameter_filter(self.application, formal[1])
+        return kind == -1 or (kind != DATA_ONLY and self.ctx.passes(key, kind))
 
     def _needed(self, key: Key) -> list[Key]:
         """The token and what its equation mentions, and so on."""
@@ -204,7 +226,7 @@ class Binding:
         found: set[Key] = set()
         frontier = set().union(*(values[s] for s in sources))
         while frontier:
-            fresh = self._child(frontier, self.fields.star, {*sources, key}, values) - found
+            fresh = self._child(frontier, self.fields.star, {key}, values) - found
             found |= fresh
             frontier = fresh
         return found

@@ -245,7 +245,7 @@ class MethodView:
 
     # -- heap --------------------------------------------------------------------------------------------------
 
-    def _problem_ops(self, op: int) -> Iterator[tuple[int, int]]:
+    def problem_ops(self, op: int) -> Iterator[tuple[int, int]]:
         """(number in its block, operation of the problem) for what stands for an IR operation."""
         block, before = self.layout.place[op]
         if block < 0:
@@ -275,7 +275,7 @@ class MethodView:
         block, at = self.layout.place[op]
         if block < 0:
             return [0] * self.facts.n_heap
-        return self.states(block)[at + len(list(self._problem_ops(op)))]
+        return self.states(block)[at + len(list(self.problem_ops(op)))]
 
     def heap_row(self, at: int) -> Key:
         """Slot key of a heap row by its number among them."""
@@ -301,7 +301,7 @@ class MethodView:
         """Heap rows that a field, array or static access may mean, for the objects that its base may be."""
         found: dict[int, None] = {}
         t, first = self._tables, self.facts.first_heap
-        for at, p in self._problem_ops(op):
+        for at, p in self.problem_ops(op):
             kind = t.op_kind[p]
             rows: list[int] = []
             if kind in (pb.LOAD, pb.STORE):
@@ -316,13 +316,13 @@ class MethodView:
     def cleared(self, op: int) -> set[int]:
         """Heap rows whose content an operation replaces."""
         t, first = self._tables, self.facts.first_heap
-        spans = [(t.clear_off[p], t.clear_off[p + 1]) for _, p in self._problem_ops(op)]
+        spans = [(t.clear_off[p], t.clear_off[p + 1]) for _, p in self.problem_ops(op)]
         return {t.clear_row[i] - first for start, end in spans for i in range(start, end)}
 
     def channels(self, op: int) -> dict[Key, int]:
         """What an operation adds to channels: returns, throws, sinks, pseudo-statics."""
         found: dict[Key, int] = {}
-        for at, problem_op in self._problem_ops(op):
+        for at, problem_op in self.problem_ops(op):
             block, _ = self.layout.place[op]
             for row, bits in self._outputs(problem_op, self.states(block)[at]):
                 key = self.layout.rows[row]
