@@ -207,7 +207,7 @@ class Watching(Interpreter):
             )
         if key[0] in (BY_TYPE, LIBRARY_BY_TYPE):
             return bool(self.hierarchy.may_be(key[0] == BY_TYPE, key[1], origin.type))
-        return key[0] != TAINT
+        return bool(key[0] != TAINT)
 
 
 @pytest.mark.parametrize("name", limits.ALL)
