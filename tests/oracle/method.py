@@ -38,16 +38,12 @@ class Method(Statements):
         for slot, tokens in self.shape.items():
             if isinstance(slot, int):
                 continue
-            entry = self.entry.get(slot, NOTHING)
+            # What it held anyway is no change, unless it was stored again: callers may clear the slot first.
+            anyway = self.entry.get(slot, NOTHING) - self.stored.get(slot, NOTHING)
             kind = slot[0]
             if kind in (RETURN, THROWN) or (kind in (SINK, TABLE, TABLE_CELL) and formals(tokens)):
                 take(slot, NOTHING)
-            elif kind in (STATIC, PSEUDO) and tokens - entry:
-                take(slot, entry)
-            elif kind == CELL and slot[1][0] in (FORMAL, DEEP):
-                # Its own formal is no change, unless that names more than this one cell and was stored.
-                again = self.stored.get(slot, NOTHING)
-                anyway = NOTHING if again and not all(map(self.unique, again)) else entry
+            elif kind in (STATIC, PSEUDO) or (kind == CELL and slot[1][0] in (FORMAL, DEEP)):
                 if tokens - anyway:
                     take(slot, anyway)
         done: set[Key] = set()
