@@ -24,6 +24,36 @@ _FIELDS = {
 _STATICS = [("A", "A", "s"), ("A", "Object", "t"), ("L", "L", "u"), ("L", "Object", "v"), ("A", "int", "m")]
 
 
+_KINDS = {
+    "load": 6, "store": 6, "call": 6, "copy": 2, "fresh": 2, "static": 2, "put static": 2, "sink": 2, "label": 1, "mark": 1,
+    "array": 2, "list": 1, "cast": 1, "int": 1, "unmodelled": 1, "if": 2, "while": 2, "try": 2, "throw": 1, "return": 1,
+}  # fmt: skip
+"""Kinds of statements and how often each comes."""
+
+
+class _Choice:
+    """What a program is made of: only some fields, types and kinds of statements, so that these meet often."""
+
+    def __init__(self, rng: random.Random) -> None:
+        few = rng.random() < 0.7
+        self.kinds: list[str] = []
+        for kind, weight in _KINDS.items():
+            keep = kind in ("load", "store", "call") or not few or rng.random() < 0.4
+            self.kinds += [kind] * (weight * rng.choice((1, 1, 3)) if keep else 0)
+        self.hot = set(rng.sample(("f", "g", "o", "l", "p"), 2))
+        """Fields that most loads and stores are about."""
+        self.fields = {
+            cls: [f for f in fields if not few or rng.random() < 0.4] or fields[:1] for cls, fields in _FIELDS.items()
+        }
+        self.statics = [s for s in _STATICS if not few or rng.random() < 0.5] or _STATICS[:1]
+        usual = ("A", "A", "Object", "L", "B", "int", "A[]", "E")
+        for cls in ("A", "L"):  # hot fields are there
+            self.fields[cls] = [f for f in _FIELDS[cls] if f in self.fields[cls] or f[1] in self.hot]
+        self.constructor = rng.choice(("", "", "loop", "parameter"))
+        self.types = rng.choice((("A",), ("A", "A", "Object"), ("A", "B", "L"), usual)) if few else usual
+        self.locals = rng.choice(((), ("A",), ("A", "A"), ("A", "Object"))) if few else ("A", "A", "Object", "L")
+
+
 @dataclass(frozen=True)
 class _Method:
     cls: str
@@ -44,8 +74,11 @@ def _is_a(kind: str, target: str) -> bool:
 class _Body:
     """Statements of one method."""
 
-    def __init__(self, rng: random.Random, methods: list[_Method], method: _Method, constructor: bool) -> None:
-        self.rng, self.methods, self.me = rng, methods, method
+    def __init__(
+        self, rng: random.Random, choice: _Choice, methods: list[_Method], method: _Method, constructor: bool
+    ) -> None:
+        self.rng, self.choice, self.methods, self.me = rng, choice, methods, method
+        self.number = next((i for i, m in enumerate(methods) if m.name == method.name), -1)
         self.constructor = constructor
         self.vars: list[tuple[str, str]] = [(kind, f"p{i}") for i, kind in enumerate(method.params)]
         self.params = list(self.vars)
@@ -69,23 +102,30 @@ class _Body:
     def fields(self, kind: str) -> list[tuple[str, str]]:
         found = []
         while kind in _PARENTS:
-            found += _FIELDS.get(kind, [])
+            found += self.choice.fields.get(kind, [])
             kind = _PARENTS[kind]
         return found
 
     def run(self, size: int) -> list[str]:
         rng = self.rng
-        for i, kind in enumerate(("A", "A", "Object", "L")):
-            if i < 2 or rng.random() < 0.6:
-                name = f"v{i}"
-                init = self.fresh(kind) if rng.random() < 0.5 else self.pick(kind) or "null"
-                self.lines.append(f"{kind} {name} = {init};")
-                self.vars.append((kind, name))
-        more = (("B", "b", 0.3), ("int", "n", 0.3), ("List", "z", 0.2), ("A[]", "a", 0.3), ("E", "e", 0.3))
-        for kind, name, chance in more:
-            if rng.random() < chance:
+        main = self.me.name == "main"
+        for i, kind in enumerate(("A", "A", *self.choice.locals) if main else self.choice.locals):
+            name = f"v{i}"
+            init = self.fresh(kind) if main or rng.random() < 0.4 else self.pick(kind) or "null"
+            self.lines.append(f"{kind} {name} = {init};")
+            self.vars.append((kind, name))
+        if not any(kind in _FIELDS for kind, _ in self.vars):
+            self.lines.append("A w = new A();")
+            self.vars.append(("A", "w"))
+        more = [("B", "b"), ("int", "n"), ("List", "z"), ("A[]", "a"), ("E", "e")]
+        used = {"int": "int", "List": "list", "A[]": "array", "E": "throw"}
+        for kind, name in more:
+            if rng.random() < (0.05 if used.get(kind, "") not in self.choice.kinds else 0.5):
                 self.lines.append(f"{kind} {name} = {self.fresh(kind)};")
                 self.vars.append((kind, name))
+        if main:
+            for _ in range(rng.randint(0, 4)):
+                self.s_store(0)
         for _ in range(size):
             self.statement(0)
         if self.me.ret != "void":
@@ -99,7 +139,9 @@ class _Body:
         if kind == "int":
             return self.rng.choice(("1", "number()"))
         fixed = {"A[]": "new A[]", "Throwable": "new E()", "String": '"s"'}
-        return self.rng.choice(("new A()", "new B()")) if kind == "A" else fixed.get(kind, f"new {kind}()")
+        if kind == "A" and self.choice.constructor == "parameter" and self.rng.random() < 0.4:
+            return f"new A({self.pick('A') or 'null'})"
+        return self.rng.choice(("new A()", "new A()", "new B()")) if kind == "A" else fixed.get(kind, f"new {kind}()")
 
     def block(self, depth: int) -> None:
         for _ in range(self.rng.randint(1, 3)):
@@ -107,27 +149,35 @@ class _Body:
 
     def statement(self, depth: int) -> None:
         rng = self.rng
-        kinds = (
-            ["load"] * 4 + ["store"] * 5 + ["call"] * 6 + ["copy"] * 2 + ["fresh"] * 2 + ["static", "put static"] * 2
-        )
-        kinds += ["sink", "label", "mark", "array", "list", "cast", "int", "unmodelled"]
-        if depth < 2:
-            kinds += ["if"] * 2 + ["while"] * 2 + ["try"] * 2 + ["throw", "return"]
+        kinds = self.choice.kinds
+        if depth >= 2:
+            kinds = [k for k in kinds if k not in ("if", "while", "try", "throw", "return")]
         getattr(self, "s_" + rng.choice(kinds).replace(" ", "_"))(depth)
 
     def s_load(self, depth: int) -> None:
-        kind, base = self.base()
-        field_kind, name = self.rng.choice(self.fields(kind))
-        targets = [v for v in self.assignable() if _is_a(field_kind, v[0])]
-        if targets:
-            self.lines.append(f"{self.rng.choice(targets)[1]} = {base}.{name};")
+        found = [
+            (target, name)
+            for kind, base in self.vars
+            for field_kind, field in self.fields(kind)
+            for name in (f"{base}.{field}",)
+            for target_kind, target in self.assignable()
+            if _is_a(field_kind, target_kind)
+        ]
+        hot = [(target, name) for target, name in found if name.partition(".")[2] in self.choice.hot]
+        if found:
+            target, name = self.rng.choice(hot if hot and self.rng.random() < 0.7 else found)
+            self.lines.append(f"{target} = {name};")
+            if self.rng.random() < 0.2 and dict((n, k) for k, n in self.vars)[target] == "A":
+                self.lines += [f"if ({target} == null) {{", f"{target} = new A();", "}"]
 
     def s_store(self, depth: int) -> None:
         kind, base = self.base()
-        field_kind, name = self.rng.choice(self.fields(kind))
+        fields = self.fields(kind)
+        hot = [f for f in fields if f[1] in self.choice.hot]
+        field_kind, name = self.rng.choice(hot if hot and self.rng.random() < 0.7 else fields)
         value = self.pick(field_kind)
-        if value is None or self.rng.random() < 0.15:
-            value = self.fresh(field_kind) if self.rng.random() < 0.7 or field_kind == "int" else "null"
+        if value is None or self.rng.random() < 0.25:
+            value = self.fresh(field_kind) if self.rng.random() < 0.9 or field_kind == "int" else "null"
         self.lines.append(f"{base}.{name} = {value};")
 
     def s_call(self, depth: int) -> None:
@@ -135,10 +185,16 @@ class _Body:
         if not methods:
             return
         m = self.rng.choice(methods)
-        args = ", ".join(self.pick(p) or ("0" if p == "int" else "null") for p in m.params)
+        given: list[str] = []
+        for p in m.params:
+            again = given and m.params[len(given) - 1] == p and self.rng.random() < 0.4
+            given.append(given[-1] if again else self.pick(p) or (self.fresh(p) if p != "Object" else "null"))
+        args = ", ".join(given)
         call = f"{m.cls if m.static else self.pick(m.cls)}.{m.name}({args})"
         targets = [v[1] for v in self.assignable() if m.ret != "void" and _is_a(m.ret, v[0])]
-        self.lines.append(f"{self.rng.choice(targets)} = {call};" if targets else f"{call};")
+        line = f"{self.rng.choice(targets)} = {call};" if targets else f"{call};"
+        # what may call back ends at some time
+        self.lines += [line] if self.number < self.methods.index(m) else ["if (*) {", line, "}"]
 
     def s_copy(self, depth: int) -> None:
         if not self.assignable():
@@ -156,13 +212,13 @@ class _Body:
         self.lines.append(f"{name} = {value};")
 
     def s_static(self, depth: int) -> None:
-        cls, kind, name = self.rng.choice(_STATICS)
+        cls, kind, name = self.rng.choice(self.choice.statics)
         targets = [v for v in self.assignable() if _is_a(kind, v[0])]
         if targets:
             self.lines.append(f"{self.rng.choice(targets)[1]} = {cls}.{name};")
 
     def s_put_static(self, depth: int) -> None:
-        cls, kind, name = self.rng.choice(_STATICS)
+        cls, kind, name = self.rng.choice(self.choice.statics)
         self.lines.append(f"{cls}.{name} = {self.pick(kind) or self.fresh(kind)};")
 
     def s_sink(self, depth: int) -> None:
@@ -266,19 +322,20 @@ class _Body:
 
 def generate(rng: random.Random, most_methods: int = 5, most_statements: int = 7) -> str:
     """A program: classes A, B extends A, the library class L (which A extends), E, and Main."""
+    choice = _Choice(rng)
     methods: list[_Method] = []
     for i in range(rng.randint(1, most_methods)):
         cls = rng.choice(("A", "A", "Main", "L"))
-        params = tuple(rng.choice(("A", "A", "Object", "L", "B", "int", "A[]", "E")) for _ in range(rng.randint(0, 3)))
+        params = tuple(rng.choice(choice.types) for _ in range(rng.randint(0, 3)))
         static = cls == "Main" or rng.random() < 0.4
-        methods.append(_Method(cls, f"m{i}", rng.choice(("void", "A", "Object", "L", "int")), params, static))
+        methods.append(_Method(cls, f"m{i}", rng.choice(("void", "A", "A", *choice.types)), params, static))
     overridden = [m for m in methods if not m.static and rng.random() < 0.6]
     bodies: dict[str, list[str]] = {"A": [], "B": [], "L": [], "E": [], "Main": []}
 
     def define(cls: str, m: _Method, constructor: bool = False) -> None:
         params = ", ".join(f"{kind} p{i}" for i, kind in enumerate(m.params))
         head = f"{cls}({params})" if constructor else f"{'static ' if m.static else ''}{m.ret} {m.name}({params})"
-        body = _Body(rng, methods, _Method(cls, m.name, m.ret, m.params, m.static), constructor)
+        body = _Body(rng, choice, methods, _Method(cls, m.name, m.ret, m.params, m.static), constructor)
         lines = body.run(rng.randint(1, most_statements) + (4 if m.name == "main" else 0))
         bodies[cls] += [f"  {head} {{", *(f"    {line}" for line in lines), "  }"]
 
@@ -289,6 +346,18 @@ def generate(rng: random.Random, most_methods: int = 5, most_statements: int = 7
     define("Main", _Method("Main", "main", "void", (), True))
     parents = {"A": " extends L", "B": " extends A", "E": " extends Throwable"}
     text = ['extern class Other = "Lother/Other;" { static Object mix(Object a, Object b); }']
+    if choice.constructor:
+        stores = [f"this.{name} = this;" for kind, name in choice.fields["A"] if kind in ("A", "Object")]
+        bodies["A"] += ["  A() {", *stores, "  }"]
+    if choice.constructor == "parameter":
+        bodies["A"] += [
+            f"  A(A x) {{",
+            *(
+                f"{v}.f = {w};"
+                for v, w in rng.sample((("x", "this"), ("this", "x"), ("this", "this"), ("this", "x.f")), 3)
+            ),
+            "  }",
+        ]
     for cls, code in bodies.items():
         text.append(f"{'lib ' if cls == 'L' else ''}class {cls}{parents.get(cls, '')} {{")
         text += [f"  {kind} {name};" for kind, name in _FIELDS.get(cls, [])]
