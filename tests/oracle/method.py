@@ -100,7 +100,7 @@ class Method(Statements):
         while True:
             self.changed = False
             for i in range(len(self.body.op)):
-                for _, added in self.statement(i, self.see_shape, False):
+                for _, added in (*self.routed(i, self.see_shape), *self.statement(i, self.see_shape, False)):
                     for slot, tokens in added:
                         known = self.shape.get(slot, NOTHING)
                         self.stored[slot] = self.stored.get(slot, NOTHING) | tokens & self.entry.get(slot, NOTHING)
@@ -148,7 +148,7 @@ class Method(Statements):
                             thrown[slot] = thrown.get(slot, NOTHING) | tokens
             for h in self.handlers(b):
                 self.join(self.heads, h, thrown)
-        for cleared, added in self.statement(i, see, True):
+        for cleared, added in (*self.routed(i, see), *self.statement(i, see, True)):
             for slot in cleared:
                 state[slot] = NOTHING
             for slot, tokens in added:

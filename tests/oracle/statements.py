@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzer.ir import Op
-from analyzer.tokens import OBJECT, PARAMETER, RANGE, RETURN, TAINT, Site
+from analyzer.tokens import OBJECT, PARAMETER, PSEUDO, RANGE, RETURN, TAINT, Site
 from tests.oracle.clearing import Clearing
 from tests.oracle.sets import NOTHING, Call, Change, Tokens, View, data
 
@@ -61,6 +61,13 @@ class Statements(Clearing):
             yield [], [((RETURN,), self.keep(see(a), self.of_type(ret)))]
         elif op == Op.THROW:
             yield [], [(row, see(a)) for row in self.thrown_rows(i)]
+
+    def routed(self, i: int, see: View) -> Iterator[Change]:
+        """What goes from one pseudo-static of the root to another: what passes is a constant of the shape pass."""
+        shape = self.ctx.shapes[self.m]
+        for n, (source, target, _) in enumerate(self.ctx.routes if shape.root and i == 0 else ()):
+            passed = {key for t, key in enumerate(shape.keys) if (shape.granted[n] | shape.labels) >> t & 1}
+            yield [], [((PSEUDO, target), see((PSEUDO, source)) & passed)]
 
     def static_read(self, i: int, see: View, ref: int) -> Tokens:
         f = self.fields.resolve(ref)

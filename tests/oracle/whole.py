@@ -26,7 +26,7 @@ class Oracle:
         self.facts: dict[int, Effects] = {}
         self.must: dict[int, frozenset[tuple[Key, int]]] = {}
         self._library: dict[int, tuple[Summary, Effects]] = {}
-        self.table = Table(sites=set(ctx.library.app_wide), kin=ctx.library.kin)
+        self.table = Table(sites=set(ctx.library._singletons.values()), kin=ctx.library.kin)
         if any(levels.values()) or ctx.folded:  # what earlier, finer rounds put there stays: start from that
             self.table = deepcopy(ctx.table)
         self.order = [m for scc in ctx.graph.sccs for m in scc if m in ctx.shapes and m in levels]
