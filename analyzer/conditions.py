@@ -201,7 +201,9 @@ class Conditions:
             return []
         found = []
         for binding in self.concrete.bindings(method):
-            found += [(binding.caller, binding.call.op, k) for k in sorted(binding.sigma(key), key=str) if k[0] != TAINT]
+            found += [
+                (binding.caller, binding.call.op, k) for k in sorted(binding.sigma(key), key=str) if k[0] != TAINT
+            ]
         return found
 
     def _field(self, thing: Thing, name: str) -> list[Thing]:

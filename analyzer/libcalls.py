@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from analyzer import summary
 from analyzer.android.escape import RECEIVER, Escapes
-from analyzer.android.names import APP_WIDE, OBJECT_OF
+from analyzer.android.names import APP_WIDE, ENV, OBJECT_OF, OUTBOX
 from analyzer.hierarchy import Hierarchy
 from analyzer.models import Knowledge
 from analyzer.models.types import Access, LibraryModel, Sink, Source
@@ -41,6 +41,9 @@ from analyzer.tokens import (
     Sites,
 )
 
+SENT = "sent_"
+"""What the names of app-wide objects begin with that stand for outboxes: see `analyzer.android.intents`."""
+
 HERE = -2
 """Site of a sink row in a library summary: the call at hand."""
 
@@ -48,12 +51,31 @@ Keys = tuple[tuple[str, ...] | None, ...]
 """Per argument (receiver first): the constant texts that it may be, or None when it is not constant."""
 
 _VALUES = frozenset(
-    ["Ljava/lang/String;", "Ljava/lang/CharSequence;", "Ljava/lang/Class;", "Ljava/lang/Integer;", "Ljava/lang/Long;", "Ljava/lang/Boolean;", "Ljava/lang/Double;", "Ljava/lang/Float;", "Ljava/lang/Short;", "Ljava/lang/Byte;", "Ljava/lang/Character;", "Ljava/lang/Number;"]
+    [
+        "Ljava/lang/String;",
+        "Ljava/lang/CharSequence;",
+        "Ljava/lang/Class;",
+        "Ljava/lang/Integer;",
+        "Ljava/lang/Long;",
+        "Ljava/lang/Boolean;",
+        "Ljava/lang/Double;",
+        "Ljava/lang/Float;",
+        "Ljava/lang/Short;",
+        "Ljava/lang/Byte;",
+        "Ljava/lang/Character;",
+        "Ljava/lang/Number;",
+    ]
 )
 """Types whose objects hold nothing but their value: nothing else is reached from them."""
 
 _OPEN = frozenset(
-    "Ljava/lang/Object; Ljava/io/Serializable; Landroid/os/Parcelable; Ljava/lang/Comparable; Ljava/lang/Cloneable;".split()
+    [
+        "Ljava/lang/Object;",
+        "Ljava/io/Serializable;",
+        "Landroid/os/Parcelable;",
+        "Ljava/lang/Comparable;",
+        "Ljava/lang/Cloneable;",
+    ]  # fmt: skip
 )
 """Types of parameters that say nothing of what the library does with the object: it may describe or serialize it."""
 
@@ -128,6 +150,10 @@ class LibraryCalls:
                 self.kin.setdefault(found, []).append(whole)
                 self.kin.setdefault(whole, []).append(found)
         return found
+
+    def outbox(self, kind: str) -> int:
+        """Pseudo-static that intents sent to components of a kind go to."""
+        return self.fields.resolve(self.program.field_id(ENV, f"{OUTBOX}${kind}", "Ljava/lang/Object;"))
 
     def app_wide_name(self, site: int) -> tuple[str, str | None] | None:
         """Name and key of an app-wide object; None for other sites."""
@@ -290,7 +316,7 @@ class _Builder:
             return False
         type_id = self.type_of(root)
         hierarchy, name = self.lib.hierarchy, self.lib.program.type_name(type_id)
-        return name in _OPEN or name[0] == "L" and (hierarchy.is_app(type_id) or not hierarchy.is_known(type_id))
+        return name in _OPEN or (name[0] == "L" and (hierarchy.is_app(type_id) or not hierarchy.is_known(type_id)))
 
     def type_of(self, root: int) -> int:
         """Declared type of a parameter, receiver first."""
@@ -300,6 +326,9 @@ class _Builder:
         """Adds columns to a place."""
         if target.base == "ret" and not target.fields:
             self.rows[(RETURN_DATA,) if data else (RETURN,)] |= keys
+            return
+        if target.singleton is not None and target.singleton.startswith(SENT) and not target.fields:
+            self.rows[(PSEUDO, self.lib.outbox(target.singleton.removeprefix(SENT)))] |= keys
             return
         name = target.fields[-1] if target.fields else "$value"
         if name == "*":
@@ -338,7 +367,9 @@ class _Builder:
         """Everything that comes in may come out: of the result, and of the receiver's `$value`."""
         places = [] if self.static else [Access("this")]
         arguments = [Access(f"arg{i}") for i in range(len(self.ref.params))]
-        everything = set().union(*(self.reads(a, reach=True) for a in [*places, *arguments])) if places or arguments else set()
+        everything = (
+            set().union(*(self.reads(a, reach=True) for a in [*places, *arguments])) if places or arguments else set()
+        )
         if everything and self.lib.program.type_name(self.ref.ret) != "V":
             self.rows[(RETURN_DATA,)] |= everything
         if not self.static:

@@ -55,6 +55,12 @@ from gpu.bits import bits_of
 ANYWHERE = -1
 """Site in the table for any object of it: what is reached through all fields of a table object is one unknown object."""
 
+Route = tuple[int, int, Callable[["MethodShape", int], bool]]
+"""(pseudo-static, pseudo-static, test): in the root, objects in the first that pass the test reach the second too."""
+
+ROUTES = -100
+"""Filter of the first route; the next one's is one less."""
+
 ESCAPES = -3
 """Filter of `$escaped`: app objects and what may stand for them."""
 
@@ -181,6 +187,7 @@ class Context:
         self.sites: Sites = lowering.sites
         self.parameter_sources = parameter_sources
         self.environments = frozenset(call_graph.environments)
+        self.routes: tuple[Route, ...] = ()
         self.table = Table(sites=library.app_wide, kin=library.kin)
         self.summaries: dict[int, Summary] = {}
         self.shapes: dict[int, MethodShape] = {}
@@ -304,6 +311,14 @@ class MethodShape:
         self.pseudo_reads = self._pseudo_reads() if method in ctx.environments else {}
         if method in ctx.environments:
             self.primitives = [*self._parameter_labels(), *self.low.primitives]
+        self.granted: list[int] = []
+        """Per route, the tokens that pass. A test is asked when nothing else changes any more, and what passed once
+        passes for good: the answer does not depend on the order of work, though tests need not be monotone."""
+        if self.root:
+            self.granted = [0] * len(ctx.routes)
+            pairs = enumerate((source, target) for source, target, _ in ctx.routes)
+            routed = [Primitive(OR, 0, (PSEUDO, to), (PSEUDO, at), filter=ROUTES - n) for n, (at, to) in pairs]
+            self.primitives = [*routed, *self.primitives]
         ref = ctx.program.method(method)
         params = list(ref.params) if ctx.program.is_static(method) else [ref.cls, *ref.params]
         self.params = params[: body.n_params]
@@ -377,6 +392,8 @@ class MethodShape:
             return -1
         if kind == DATA_ONLY:
             return self.data
+        if kind <= ROUTES:
+            return self.granted[ROUTES - kind] | self.labels
         mask, known = self._masks.get(kind, (0, 0))
         if known < len(self.keys):
             ctx = self.ctx
@@ -567,8 +584,18 @@ class MethodShape:
                     self.write(dst, bits)
                 else:
                     self.call(self.calls[p.op])
-            if not self.changed:
+            if not self.changed and not self._grant():
                 return
+
+    def _grant(self) -> bool:
+        """Asks the tests of the routes about objects that have not passed yet; whether one does."""
+        more = False
+        for n, (source, _, test) in enumerate(self.ctx.routes if self.root else ()):
+            for token in bits_of(self.rows[self.row((PSEUDO, source))] & ~self.labels & ~self.granted[n]):
+                if test(self, token):
+                    self.granted[n] |= 1 << token
+                    more = True
+        return more
 
     def _parameter_labels(self) -> Iterator[Primitive]:
         """Labels of what a callback's parameters bring in, at the environment's calls."""
@@ -1032,7 +1059,7 @@ class MethodShape:
             if key[0] in (SINK, TABLE, TABLE_CELL):
                 bits &= self.data & ~self.labels
             if key[0] == SINK:
-                if key[2] == -1:
+                if key[2] == -1 and self.row_keys[row][2] >= 0:
                     self.ctx.sink_sites.setdefault((key[1], key[3]), set()).add(self.row_keys[row][2])
             if bits:
                 rows.setdefault(key, set()).update(names[t] for t in bits_of(bits))

@@ -121,9 +121,11 @@ class App:
     def context(self) -> Context:
         """Shapes of all reachable methods, or of those that could be done in time."""
         from analyzer.android.names import ENV, ESCAPED
+        from analyzer.android.sent import Sent
         from analyzer.libcalls import LibraryCalls, ParameterSources
         from analyzer.lower import Lowering
         from analyzer.shape import Context, ShapePass
+        from analyzer.texts import Texts
         from analyzer.tokens import Fields, Sites
 
         graph, program = self.graph, self.program
@@ -138,6 +140,10 @@ class App:
         )
         ctx = Context(
             program, self.hierarchy, graph, lowering, library, limits, self.budget.check, ParameterSources(library)
+        )
+        texts = Texts(ctx)
+        ctx.routes = tuple(
+            (fields.resolve(r.source), fields.resolve(r.target), Sent.test(r.accepts, texts)) for r in graph.routes
         )
         self.budget.until(0.65)
         self.levels: dict[int, int] = {}

@@ -81,7 +81,7 @@ class Escapes:
             i
             for i, (t, name) in enumerate(zip(ref.params, names, strict=True))
             if name[0] == "L" and name not in NO_CALLBACK and not h.is_final(t)
-            and (model.escapes or h.is_interface(t) and i not in stored and not shimmed)
+            and (model.escapes or (h.is_interface(t) and i not in stored and not shimmed))
         ]  # fmt: skip
 
     def _model(self, method: int) -> LibraryModel | None:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzer.android.code import Code, Value
-from analyzer.android.names import ACC_PUBLIC_STATIC_SYNTHETIC, ENV, ESCAPED, LAMBDA, OBJECT, PSEUDO, SHIM, dotted
+from analyzer.android.names import (
+    ACC_PUBLIC_STATIC_SYNTHETIC,
+    BINDER,
+    BROADCAST,
+    ENV,
+    ESCAPED,
+    LAMBDA,
+    OBJECT,
+    PSEUDO,
+    SHIM,
+    dotted,
+)
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import CallKind
 from analyzer.program import Program
@@ -23,6 +34,13 @@ _NEVER_APP = frozenset(
     }
 )
 """Types of which the framework makes the objects that it passes to callbacks by itself."""
+
+
+_HANDED = {
+    ("onReceive", "(Landroid/content/Context;Landroid/content/Intent;)V"): BROADCAST,
+    ("onServiceConnected", "(Landroid/content/ComponentName;Landroid/os/IBinder;)V"): BINDER,
+}
+"""Callbacks whose second argument stands in a pseudo-static."""
 
 
 class Kit:
@@ -58,8 +76,14 @@ class Kit:
         return code.maybe(lambda: self.escaped(code, declared), own) if self.passable(declared) else own
 
     def arguments(self, code: Code, method: int) -> list[Value]:
-        """`argument` for each declared parameter."""
-        return [self.argument(code, t) for t in self.program.method(method).params]
+        """`argument` for each declared parameter; receivers also get what is broadcast, connections what is bound."""
+        ref = self.program.method(method)
+        found = [self.argument(code, t) for t in ref.params]
+        more = _HANDED.get((ref.name, self.program.descriptor(method)))
+        if more is not None:
+            own = found[1]
+            found[1] = code.maybe(lambda: code.cast(code.sget(self.static(more)), ref.params[1]), own)
+        return found
 
     def passable(self, declared: int) -> bool:
         """Whether an app object may be passed where the framework passes a value of this type."""

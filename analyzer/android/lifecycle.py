@@ -7,14 +7,24 @@ from dataclasses import dataclass
 
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
-from analyzer.android.names import APP_WIDE, ENV, ESCAPED, LIVE, OBJECT_OF, dotted
+from analyzer.android.names import (
+    ACTIVITY,
+    APP_WIDE,
+    BINDER,
+    ENV,
+    ESCAPED,
+    INTENT,
+    LIVE,
+    OBJECT_OF,
+    RESULT,
+    dotted,
+)
 from analyzer.callgraph import scc
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import CallKind
 from analyzer.models import Lifecycle, LifecycleCall, State, Transition
 from analyzer.program import Program
 
-INTENT, RESULT, ACTIVITY = "$intent", "$result", "$activity"
 _INTENT_TYPE = "Landroid/content/Intent;"
 
 
@@ -130,15 +140,22 @@ class _Writer:
             code.sput(self._pseudo_static(name), code.unknown(t))
 
     def _hand_intent(self, me: Value) -> None:
-        """What `getIntent` reads: the cell `$intent` of a component."""
+        """What `getIntent`, `getActivity` and the like read: cells of the component's object."""
+        code, kit, life = self.code, self.kit, self.role.lifecycle
         if self.role.made_by_android:
-            self.code.put(me, self.kit.pseudo_field(INTENT), self.code.sget(self._pseudo_static(INTENT)))
+            code.put(me, kit.pseudo_field(INTENT), code.sget(self._pseudo_static(INTENT)))
+        if any(ACTIVITY in call.arguments for call in life.calls):
+            code.put(me, kit.pseudo_field(ACTIVITY), kit.escaped(code, self.program.type_id("Landroid/app/Activity;")))
+        for name in sorted({to for call in life.calls if self._runs_app_code(call) for _, to in call.saves}):
+            code.put(me, kit.pseudo_field(name), code.sget(self._pseudo_static(name)))
 
     def _begin(self) -> Value:
         """The object in its first state."""
         code, kit, role = self.code, self.kit, self.role
         if not role.made_by_android:
-            return kit.escaped(code, role.cls)
+            me = kit.escaped(code, role.cls)
+            self._hand_intent(me)
+            return me
         made = code.new(role.cls)
         self._hand_intent(made)
         for name, descriptor in role.lifecycle.create:
@@ -215,6 +232,7 @@ class _Writer:
                 value = code.get(value, kit.pseudo_field(name)) if value is not None else None
             if value is not None:
                 code.sput(self._pseudo_static(pseudo), value)
+                code.put(me, kit.pseudo_field(pseudo), value)
 
     def _argument(self, what: str, declared: int) -> Value:
         code = self.code
@@ -230,7 +248,7 @@ class _Writer:
         return code.cast(code.sget(self._pseudo_static(what)), declared)
 
     def _pseudo_static(self, name: str) -> int:
-        return self.kit.component_static(name, self.role.cls)
+        return self.kit.static(name) if name == BINDER else self.kit.component_static(name, self.role.cls)
 
 
 def _simplified(lifecycle: Lifecycle, runs: Callable[[LifecycleCall], bool]) -> dict[str, State]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from analyzer.android import app, components, lifecycle
+from analyzer.android import app, components, intents, lifecycle
 from analyzer.android.callbacks import ACC_PROTECTED, ACC_PUBLIC, Callbacks
 from analyzer.android.components import ENTERED, ComponentEntry
 from analyzer.android.escape import Escapes
@@ -341,5 +341,6 @@ class _Build:
             problems=(*self.problems, *result.problems),
             own=self.own,
             shim_sites={result.shims[s]: s for s in sites if s in result.shims},
+            routes=intents.routes(self.kit, self.entries),
             complete=result.complete,
         )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from analyzer.android.components import ComponentEntry
+    from analyzer.android.intents import Route
     from analyzer.android.own import Own
     from analyzer.program import Program
 
@@ -59,6 +60,8 @@ class CallGraph:
     callbacks: tuple[int, ...] = ()
     """App methods that the framework may call, sorted."""
     problems: tuple[Problem, ...] = ()
+    routes: tuple[Route, ...] = ()
+    """Which intents reach which component."""
     complete: bool = True
     """False when time ran out: methods may be missing."""
 
