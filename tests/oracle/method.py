@@ -43,9 +43,8 @@ class Method(Statements):
             kind = slot[0]
             if kind in (RETURN, THROWN) or (kind in (SINK, TABLE, TABLE_CELL) and formals(tokens)):
                 take(slot, NOTHING)
-            elif kind in (STATIC, PSEUDO) or (kind == CELL and slot[1][0] in (FORMAL, DEEP)):
-                if tokens - anyway:
-                    take(slot, anyway)
+            elif tokens - anyway and (kind in (STATIC, PSEUDO) or (kind == CELL and slot[1][0] in (FORMAL, DEEP))):
+                take(slot, anyway)
         done: set[Key] = set()
         while frontier - done:
             o = (frontier - done).pop()
