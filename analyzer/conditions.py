@@ -6,8 +6,8 @@ hold there. Where that cannot be known the answer is yes, with these exceptions:
 - `password_widget`: a widget whose id the layouts say not to be a password field is none; a widget that the app makes
   itself is none; one that cannot be told (a view that a callback was given, an id that is computed, no layout has it)
   is one when some layout has a password field.
-- `implicit_intent`: an intent is explicit when it was given a component on some path, and not the name of a class
-  that the app lacks.
+- `implicit_intent`: an intent is explicit when it was given a component on some path: a class, or a constant name of
+  one of the app's classes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from analyzer.container import AppFiles
 from analyzer.idfg import Idfg
 from analyzer.ir import CallKind, Op
 from analyzer.models import Condition, Knowledge
+from analyzer.texts import Texts
 from analyzer.tokens import BY_TYPE, FORMAL, LIBRARY_BY_TYPE, OBJECT, TAINT, Key, Site
 from gpu.bits import bits_of
 
@@ -37,7 +38,7 @@ class Conditions:
     def __init__(self, idfg: Idfg, files: AppFiles, knowledge: Knowledge) -> None:
         self.idfg, self.files, self.knowledge = idfg, files, knowledge
         self.ctx, self.program = idfg.ctx, idfg.ctx.program
-        self.concrete = Concrete(idfg)
+        self.concrete, self.texts = Concrete(idfg), Texts(idfg.ctx)
         self._states: dict[tuple[int, int], list[int]] = {}
         self._deciders: dict[str, Callable[[Condition, int, int], bool]] = {
             "password_widget": self._password_widget,
@@ -75,11 +76,14 @@ class Conditions:
         return bool(above) and all(self._is_explicit(t, depth + 1) for t in above)
 
     def _names_own_class(self, thing: Thing) -> bool:
-        site = self._site(thing)
-        if site is not None and site.kind == "string":
-            return self.program.type_find(f"L{self.program.string(site.text).replace('.', '/')};") >= 0
-        names = [t for t in self._field(thing, "$class") if t[2][0] == OBJECT]
-        return not names or any(self._names_own_class(t) for t in names)
+        """Whether what an intent was given as its component may be a class of the app, as far as that is known."""
+        method, _, key = thing
+        type_id = self._type(thing)
+        if type_id >= 0 and self.program.type_name(type_id) == "Ljava/lang/Class;":
+            return True
+        shape = self.ctx.shapes[method]
+        texts = self.texts.of_token(shape, shape.index[key]) if key in shape.index else None
+        return any(self.program.type_find(f"L{t.replace('.', '/')};") >= 0 for t in texts or ())
 
     def _outside_stream(self, condition: Condition, method: int, op: int) -> bool:
         things = list(self._argument(condition, method, op))

@@ -17,8 +17,10 @@ class Places:
         self.app, self.program = app, app.program
 
     def of(self, method: int, op: int) -> Location:
-        """Location of an IR operation; op -1 is the method itself."""
+        """Location of an IR operation; op -1 is the method itself. A shim stands at the call that it was made for."""
         p = self.program
+        while method in self.app.graph.shim_sites:
+            method, op = self.app.graph.shim_sites[method]
         ref = p.method(method)
         pc: int | None = None
         if op >= 0:
