@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from analyzer.android.code import Code, Value
 from analyzer.android.names import (
     ACC_PUBLIC_STATIC_SYNTHETIC,
+    APP_WIDE,
     BINDER,
     BROADCAST,
     ENV,
@@ -43,6 +44,10 @@ _HANDED = {
 """Callbacks whose second argument stands in a pseudo-static."""
 
 
+_APP_WIDE_ARGUMENTS = {"Landroid/content/SharedPreferences;": "preferences"}
+"""Types of which the framework passes an app-wide object to callbacks."""
+
+
 class Kit:
     """Emits into `Code`s; one per app."""
 
@@ -72,6 +77,9 @@ class Kit:
 
     def argument(self, code: Code, declared: int) -> Value:
         """What the framework passes for a parameter: something of its own, or an app object that it was given."""
+        name = self.program.type_name(declared)
+        if name in _APP_WIDE_ARGUMENTS:
+            return code.sget(self.static(APP_WIDE + _APP_WIDE_ARGUMENTS[name], name))
         own = code.unknown(declared)
         return code.maybe(lambda: self.escaped(code, declared), own) if self.passable(declared) else own
 
