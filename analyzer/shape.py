@@ -95,6 +95,9 @@ class Table:
             held = {f for s in (site, *others) for f in known.get(s, ())}
             if held:
                 self.by_site[site] = sorted(held)
+        any_site = set(self.by_site.get(ANYWHERE, ()))
+        for site in self.sites | set(self.by_site) if any_site else ():
+            self.by_site[site] = sorted(any_site.union(self.by_site.get(site, ())))
         own = {site: frozenset(k for f in fs for k in self._cell(site, f) if k[0] == TAINT) for site, fs in self.by_site.items()}
         anywhere = own.get(ANYWHERE, frozenset())
         near = {
@@ -481,10 +484,10 @@ class MethodShape:
             if self._has_entry(key):
                 self.cell(token, f)
                 if key[0] == OBJECT and key[1] in ctx.table.sites and f != ctx.fields.star:
-                    for other in ctx.fields.related(f, ctx.table.by_site.get(key[1], ())):
+                    others = ctx.fields.related(f, ctx.table.by_site.get(key[1], ()))
+                    for other in others:
                         self.cell(token, other)
-                    if f in (ctx.fields.any, ctx.fields.elem, ctx.fields.outer):
-                        self.table_wild.add((key[1], f, len(ctx.table.by_site.get(key[1], ()))))
+                    self.table_wild.add((key[1], f, len(others)))
             found = [cells[g] for g in ctx.fields.related(f, cells)]
         self._reads[token][f] = (len(cells), found)
         return found
@@ -1208,7 +1211,7 @@ class ShapePass:
                     return True
             elif table.content(place, most) != seen:
                 return True
-        if any(len(table.by_site.get(site, ())) != known for site, _, known in shape.table_wild):
+        if any(len(fields.related(f, table.by_site.get(site, ()))) != known for site, f, known in shape.table_wild):
             return True
         return any(key[0] == OBJECT and key[1] in new_sites for key in shape.keys)
 
