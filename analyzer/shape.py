@@ -654,15 +654,13 @@ class MethodShape:
         if value in self.low.body.constant:
             return (str(self.low.body.constant[value]),)
         bits = self.rows[value]
-        texts = []
+        texts = set()
         for token in bits_of(bits & ~self.labels):
             key = self.keys[token]
             if key[0] != OBJECT or ctx.sites[key[1]].kind != "string":
                 return None
-            texts.append(ctx.program.string(ctx.sites[key[1]].text))
-        if not texts or len(texts) > ctx.limits.keys_per_object:
-            return None
-        return tuple(sorted(set(texts)))
+            texts.add(ctx.program.string(ctx.sites[key[1]].text))
+        return tuple(sorted(texts)) if 0 < len(texts) <= ctx.limits.keys_per_object else None
 
     def library_effect(self, call: CallSite) -> Effect:
         """Effect of the library part of a call."""
