@@ -16,6 +16,8 @@ from gpu.solution import Replay, Solution
 Facts = dict[str, tuple[str, ...]]
 """Slot in words -> tokens in words, sorted."""
 
+SYNTHETIC = "Lgdroid/"
+"""Classes of environments and shims: a part of a name means one of these only if nothing else."""
 MOST_CANDIDATES = 8
 """Methods listed when a name means several: the message is one line."""
 
@@ -65,12 +67,16 @@ class Idfg:
         if isinstance(method, int):
             self.layout(method)
             return method
+        reached = {self.ctx.program.signature(m): m for m in self.encoded.layouts}
+        if method in reached:
+            return reached[method]
         exact = self._exact(method)
         if exact >= 0:
             self.layout(exact)
             return exact
-        reached = {self.ctx.program.signature(m): m for m in self.encoded.layouts}
         found = _matching(method, sorted(reached))
+        if len(found) > 1:
+            found = [name for name in found if not name.startswith(SYNTHETIC)] or found
         if len(found) == 1:
             return reached[found[0]]
         if found:

@@ -132,6 +132,13 @@ class _Listing:
         """Entry of the legend for a token."""
         return self.view.idfg.ctx.sites[key[1]].kind if key[0] == OBJECT else _KINDS.get(key[0], "")
 
+    def slot(self, at: int) -> str:
+        """A heap row in words."""
+        name = self.view.slot_name(at)
+        if name.startswith("(in:"):
+            self.used.add("formal")
+        return name
+
     def cut(self, words: Sequence[str]) -> str:
         """A row of tokens, cut where it is long."""
         shown, length = 0, 0
@@ -215,7 +222,7 @@ class _Listing:
             return not view.value(int(view.body.dst[op]))
         if kind != Op.GOTO or view.idfg.registers(view.method) is not None:
             return False
-        below = view.order.index(op) + 1
+        below = view.position[op] + 1
         return view.successors(view.block_of[op]) == view.order[below : below + 1]
 
     def block(self, block: int, last: list[int] | None) -> Iterator[str]:
@@ -224,7 +231,7 @@ class _Listing:
         head = int(view.body.block_off[block])
         preds = view.predecessors.get(head, [])
         ways = []
-        at = view.order.index(head)
+        at = view.position[head]
         above = view.order[at - 1] if at else -1
         jumps = sorted(view.pc(p) for p in preds if p != above)
         if jumps:
@@ -239,7 +246,7 @@ class _Listing:
             yield f"      {view.pc(head):04x}:  ({'; '.join(ways)})"
         if last is not None and view.reached(head):
             changes = [c for c in view.difference(last, view.before(head)) if c.after & ~c.before]
-            lines = [line for c in changes for line in self.row(f"{view.slot_name(c.row)} =", c.after, "·")]
+            lines = [line for c in changes for line in self.row(f"{self.slot(c.row)} =", c.after, "·")]
             self.used.update("=" for _ in lines)
             yield from self.rows(lines)
 
@@ -313,7 +320,7 @@ class _Listing:
         cells = [at for at in view.touched(op) if before[at]]
         if len(cells) > 1:
             self.used.add("=")
-            lines = [self.row(f"{view.slot_name(at)} =", before[at], "·") for at in cells]
+            lines = [self.row(f"{self.slot(at)} =", before[at], "·") for at in cells]
             yield from self.rows([line for found in lines for line in found])
 
     def changes(self, op: int) -> list[str]:
@@ -327,7 +334,7 @@ class _Listing:
         replaced = view.cleared(op)
         lines = []
         for at, change in sorted(found.items()):
-            key, name = view.heap_row(at), view.slot_name(at)
+            key, name = view.heap_row(at), self.slot(at)
             if key[0] == CELL and key[1][0] == BEYOND:
                 continue
             sign = "=" if change.before == change.after else ":=" if at in replaced or not change.before else "+="
@@ -370,14 +377,15 @@ class _Listing:
             yield from (statement, "", "  never reached: nothing holds")
             return
         self.most = 1000
+        yield f"  before {view.pc(op):04x}:"
         lines = [line for name, bits in view.named_values(op).items() for line in self.row(name, bits)]
         same: list[str] = []
         for at, (bits, entry) in enumerate(zip(view.before(op), view.entry, strict=True)):
             if bits and bits == entry:
-                same += [view.slot_name(at)] if view.heap_row(at)[-1] != view.idfg.ctx.fields.star else []
+                same += [self.slot(at)] if view.heap_row(at)[-1] != view.idfg.ctx.fields.star else []
             elif bits:
                 self.used.add("=")
-                lines += self.row(f"{view.slot_name(at)} =", bits, "·")
+                lines += self.row(f"{self.slot(at)} =", bits, "·")
         yield from lines
         for i, text in enumerate(wrapped(same)):
             yield self.line("" if i else "· as on entry:", text)

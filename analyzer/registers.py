@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from analyzer import cfg
 from analyzer.ir import Body, Op
 from analyzer.lift import DST, MOVE, PC, THROWS, A, Code
@@ -21,7 +23,9 @@ class Registers:
     def __init__(self, program: Program, method: int, body: Body, code: Code) -> None:
         self.body, self.code = body, code
         self.n_registers = code.n_registers
-        self.last_pc = code.rows[-1][PC]
+        self._pcs = [row[PC] for row in code.rows]
+        self.last_pc = self._pcs[-1]
+        self._known: dict[tuple[int, int], frozenset[int]] = {}
         self._defined: dict[tuple[int, int], int] = {}  # (pc, register) -> value
         self._parameters: dict[int, int] = {int(body.value_reg[v]): v for v in range(body.n_params)}
         ops, dst = body.op.tolist(), body.dst.tolist()
@@ -100,10 +104,16 @@ class Registers:
 
     def row_at(self, pc: int) -> int:
         """The instruction at a pc, or the next one; -1 behind the end."""
-        return next((i for i, row in enumerate(self.code.rows) if row[PC] >= pc), -1)
+        row = bisect_left(self._pcs, pc)
+        return row if row < len(self._pcs) else -1
 
     def values(self, row: int, register: int) -> frozenset[int]:
         """Values that the register may hold just before instruction `row`; -1 among them: undefined."""
+        if (row, register) not in self._known:
+            self._known[row, register] = self._values(row, register)
+        return self._known[row, register]
+
+    def _values(self, row: int, register: int) -> frozenset[int]:
         found: set[int] = set()
         seen: set[tuple[int, int]] = set()
         block = self.block_of[row]

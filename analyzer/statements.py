@@ -65,6 +65,11 @@ class MethodView:
         off = self.body.block_off.tolist()
         return [op for b in self.blocks for op in range(off[b], off[b + 1])]
 
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Operation -> its place in `order`."""
+        return {op: i for i, op in enumerate(self.order)}
+
     def reached(self, op: int) -> bool:
         """Whether any path leads to the operation."""
         return self.layout.place[op][0] >= 0

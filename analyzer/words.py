@@ -5,7 +5,9 @@ Words are said from inside a method: `@000b` is a place in it, `@Main.onCreate:0
 
 from __future__ import annotations
 
-from analyzer.android.names import ENV
+from ast import literal_eval
+
+from analyzer.android.names import ENV, SHIM
 from analyzer.ir import CallKind, Op
 from analyzer.libcalls import LibraryCalls
 from analyzer.program import Program
@@ -79,10 +81,13 @@ class Names:
         return simple_name(self.program.type_name(type_id)) if type_id >= 0 else "?"
 
     def method(self, method: int) -> str:
-        """`Class.name` of a method; `env:Main` of a component's environment."""
+        """`Class.name` of a method; `env:Main` of an environment; `shim:Thread.start` of what a library calls back."""
         ref = self.program.method(method)
-        if self.program.type_name(ref.cls) == ENV:
+        owner = self.program.type_name(ref.cls)
+        if owner == ENV:
             return "env:" + ref.name.rpartition(":")[2].rpartition(".")[2]
+        if owner == SHIM:
+            return "shim:" + ".".join(ref.name.partition("@")[0].rsplit(".", 2)[-2:])
         return f"{self.type(ref.cls)}.{ref.name}"
 
     def static_field(self, field: int) -> str:
@@ -111,7 +116,7 @@ class Names:
             if field.startswith("#"):
                 name += "[*]" if field == "#any" else f"[{field[1:]}]"
             elif field.startswith("$elem["):
-                name += field[5:]
+                name += f"[{quoted(literal_eval(field[6:-1]))}]"
             else:
                 name += f".{'…' if f == self.fields.star else field}"
         return name
@@ -192,9 +197,9 @@ class Names:
     # -- slots -------------------------------------------------------------------------------------------------
 
     def cell(self, method: int, owner: Key, field: int) -> str:
-        """A cell: `(new Pair@0003).first`, `in:this.name`."""
+        """A cell: `this.name`, `(new Pair@0003).first`, `(in:this.pair).first` of the pair that was there on entry."""
         name = self.token(method, owner)
-        return self.path(name if owner[0] in (FORMAL, DEEP) else f"({name})", (field,))
+        return self.path("this" if name == "in:this" else f"({name})", (field,))
 
     def slot(self, method: int, key: Key | int) -> str:
         """A slot in words."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import gdroid
+from analyzer.ir import Op
 from analyzer.listing import listing
 from gdroid.app import App
 from gpu.errors import WrongConfiguration
@@ -45,7 +46,7 @@ def test_every_statement_is_shown_once_in_the_order_of_the_code() -> None:
     pcs = [int(m[1], 16) for line in text.splitlines() if (m := re.match(r" *\d* *([0-9a-f]{4})  ", line))]
     assert pcs == sorted(set(pcs))
     assert pcs[0] == 0 and pcs[-1] == 0x26
-    assert "   70 001f  v0 = \"sample\"" in text
+    assert '   70 001f  v0 = "sample"' in text
 
 
 def test_a_source_s_label_is_in_what_its_call_defines_and_in_what_is_passed_on() -> None:
@@ -105,3 +106,21 @@ def test_a_name_that_means_none_says_so() -> None:
 def test_a_pc_behind_the_end_says_where_the_method_ends() -> None:
     with pytest.raises(WrongConfiguration, match="0x26"):
         facts("Fields_Bad", "NestedFieldBad.run", pc=0x1000)
+
+
+LISTED = ["Threads_Bad", "LambdasInvokeCustom_Bad", "OddCode_Bad", "AllInstructions_Bad", "Library_Bad"]
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_every_method_can_be_listed_by_its_signature_and_shows_all_its_calls(name: str) -> None:
+    idfg = app(name).idfg()
+    program = app(name).program
+    for method in idfg.encoded.layouts:
+        body = program.body(method)
+        for concrete in (False, True):
+            text = listing(idfg, program.signature(method), None, concrete)
+            assert program.signature(method) in text
+            for op in (body.op == Op.CALL).nonzero()[0].tolist():
+                assert re.search(rf"^ *\d* *{max(int(body.pc[op]), 0):04x}  .*\(", text, re.M)
+            if concrete:
+                assert not re.search(r"(?<![\w(])in:(?!x )", text), "cells keep the names of their owners, contents do not"
