@@ -41,6 +41,8 @@ from analyzer.tokens import (
     Sites,
 )
 
+ACC_NATIVE = 0x100
+
 SENT = "sent_"
 """What the names of app-wide objects begin with that stand for outboxes: see `analyzer.android.intents`."""
 
@@ -104,6 +106,7 @@ class LibraryCalls:
         self._effects: dict[tuple[int, bool, bool, Keys], Effect] = {}
         self._chains: dict[int, list[str]] = {}
         self._keyed: dict[int, bool] = {}
+        self._native: dict[int, bool] = {}
         self._singletons: dict[tuple[str, str | None], int] = {}
         self.app_wide: set[int] = set()
         """Sites of app-wide objects; all of them are in the table, from when they are first named."""
@@ -118,11 +121,22 @@ class LibraryCalls:
         return self._source_ids[source]
 
     def chain(self, method: int) -> list[str]:
-        """Class of a method reference and its supertypes, most specific first."""
+        """Class of a method reference and its supertypes, most specific first; none for native methods of the app."""
+        if self.is_native(method):
+            return []
         cls = self.program.method(method).cls
         if cls not in self._chains:
             self._chains[cls] = self.hierarchy.class_chain(cls)
         return self._chains[cls]
+
+    def is_native(self, method: int) -> bool:
+        """Whether the app itself defines the method, in native code."""
+        if method not in self._native:
+            ref = self.program.method(method)
+            found = self.hierarchy.resolve(ref.cls, ref.name, self.program.descriptor(method))
+            definition = self.program.definition(found) if found >= 0 else None
+            self._native[method] = definition is not None and bool(definition.access & ACC_NATIVE)
+        return self._native[method]
 
     def model(self, method: int) -> LibraryModel | None:
         """The model of a method, if there is one."""
@@ -236,7 +250,7 @@ class _Builder:
             self.escape()
         for source in lib.knowledge.sources(chain, name, descriptor):
             self.mark_source(source)
-        for sink in lib.knowledge.sinks(chain, name, descriptor):
+        for sink in (*lib.knowledge.sinks(chain, name, descriptor), *self.native_sinks()):
             self.mark_sink(sink)
         rows = {row: keys for row, keys in self.rows.items() if keys}
         return Effect(summary.make(rows, self.regions, lib.fields, lib.sites), guess)
@@ -393,6 +407,13 @@ class _Builder:
     def mark_source(self, source: Source) -> None:
         key = (SOURCE, self.lib.source_id(source))
         self.write(source.at, {key}, data=True)
+
+    def native_sinks(self) -> list[Sink]:
+        """Native code that gives no object back keeps what it is given, or lets it out."""
+        places = tuple(Access(f"arg{i}") for i in range(len(self.ref.params)))
+        if not places or self.is_reference(self.ref.ret) or not self.lib.is_native(self.method):
+            return []
+        return [Sink("native", places, True, "native")]
 
     def mark_sink(self, sink: Sink) -> None:
         number = self.lib.sink_id(sink)
