@@ -6,53 +6,13 @@ known there. Builders count where everything that happens to them stands in one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import product
-
 from analyzer.ir import Op
 from analyzer.shape import Context, MethodShape
+from analyzer.strings import BUILDERS, MOST, OPERATIONS, Part, combined
 from analyzer.tokens import OBJECT, Site
 from gpu.bits import bits_of
 
-_MOST = 16
-"""Texts of one value; more are unknown."""
 _DEEPEST = 12
-
-Part = str | int
-_STRING, _BUILDERS = "Ljava/lang/String;", ("Ljava/lang/StringBuilder;", "Ljava/lang/StringBuffer;")
-
-
-def _substring(text: Part, start: Part, end: Part | None = None) -> str:
-    return str(text)[int(start) : None if end is None else int(end)]
-
-
-def _replaced(text: Part, old: Part, new: Part) -> str:
-    old, new = (chr(x) if isinstance(x, int) else x for x in (old, new))
-    return str(text).replace(old, new)
-
-
-_OPERATIONS: dict[tuple[str, str], Callable[..., str]] = {
-    (_STRING, "concat"): lambda a, b: a + b,
-    (_STRING, "substring"): _substring,
-    (_STRING, "subSequence"): _substring,
-    (_STRING, "replace"): _replaced,
-    (_STRING, "trim"): lambda a: a.strip(),
-    (_STRING, "toLowerCase"): lambda a, *_: a.lower(),
-    (_STRING, "toUpperCase"): lambda a, *_: a.upper(),
-    (_STRING, "toString"): lambda a: a,
-    (_STRING, "intern"): lambda a: a,
-    (_STRING, "valueOf"): lambda a, *_: str(a),
-    ("Ljava/lang/CharSequence;", "toString"): lambda a: a,
-    ("Ljava/lang/Object;", "toString"): lambda a: a,
-    ("Ljava/lang/Class;", "forName"): lambda a, *_: a,
-    ("Ljava/lang/Class;", "getName"): lambda a: a,
-    ("Ljava/lang/Class;", "getCanonicalName"): lambda a: a.replace("$", "."),
-    ("Ljava/lang/ClassLoader;", "loadClass"): lambda a, b, *_: b,
-    ("Landroid/net/Uri;", "parse"): lambda a: a,
-    ("Landroid/net/Uri;", "toString"): lambda a: a,
-    ("Landroid/net/Uri;", "withAppendedPath"): lambda a, b: f"{a.rstrip('/')}/{b}",
-}
-"""What operations make of constants, the receiver first."""
 
 
 class Texts:
@@ -69,7 +29,7 @@ class Texts:
             if texts is None:
                 return None
             found.update(texts)
-        return tuple(sorted(found)) if len(found) <= _MOST else None
+        return tuple(sorted(found)) if len(found) <= MOST else None
 
     def of_token(self, shape: MethodShape, token: int, depth: int = 0) -> tuple[str, ...] | None:
         """Texts that one object may stand for; those of a ComponentName are its class's name."""
@@ -104,13 +64,26 @@ class Texts:
             return self._constant(site)
         ref = program.method(call.method)
         owner = program.type_name(ref.cls)
-        if owner in _BUILDERS and ref.name == "toString":
+        if owner in BUILDERS and ref.name == "toString":
             return self._built(shape, call.args[0], depth)
-        operation = _OPERATIONS.get((owner, ref.name))
+        if ref.name == "getClass" and not ref.params:
+            return self._class_names(shape, call.args[0])
+        operation = OPERATIONS.get((owner, ref.name))
         if operation is None:
             return None
         parts = [self._parts(shape, a, depth) for a in call.args]
-        return _combined(operation, parts)
+        return combined(operation, parts)
+
+    def _class_names(self, shape: MethodShape, value: int) -> tuple[str, ...] | None:
+        """Names of the classes of objects whose exact class is known."""
+        found = set()
+        for token in bits_of(shape.rows[value] & ~shape.labels):
+            key = shape.keys[token]
+            if key[0] != OBJECT or not self.ctx.sites[key[1]].exact:
+                return None
+            name = self.ctx.program.type_name(self.ctx.sites[key[1]].type)
+            found.add(name.removeprefix("L").removesuffix(";").replace("/", "."))
+        return tuple(sorted(found))
 
     def _constant(self, site: Site) -> tuple[str, ...] | None:
         """What a static field of the framework stands for."""
@@ -163,19 +136,4 @@ class Texts:
                 parts.append(found)
         if len(blocks) != 1 or shape.low.body.in_cycle[blocks.pop()]:
             return None
-        return _combined(lambda *texts: "".join(map(str, texts)), parts)
-
-
-def _combined(operation: Callable[..., str], parts: list[tuple[Part, ...] | None]) -> tuple[str, ...] | None:
-    known = [p for p in parts if p is not None]
-    if len(known) < len(parts):
-        return None
-    found: set[str] = set()
-    for given in product(*known):
-        if len(found) > _MOST:
-            return None
-        try:
-            found.add(operation(*given))
-        except (TypeError, ValueError, AttributeError, OverflowError):
-            return None
-    return tuple(sorted(found))
+        return combined(lambda *texts: "".join(map(str, texts)), parts)

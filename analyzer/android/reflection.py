@@ -17,8 +17,9 @@ from analyzer.android.own import Own
 from analyzer.callgraph.graph import Site
 from analyzer.framework import load
 from analyzer.hierarchy import Hierarchy
-from analyzer.ir import CallKind, Op
+from analyzer.ir import CallKind
 from analyzer.program import Program
+from analyzer.strings import folded
 from gpu.errors import GdroidError
 
 _LOADERS = frozenset({("Ljava/lang/Class;", "forName"), ("Ljava/lang/ClassLoader;", "loadClass")})
@@ -141,8 +142,7 @@ class Reflection:
                 body = p.body(method) if p.has_code(method) else None
             except GdroidError:
                 body = None
-            refs = body.ref[body.op == Op.STRING].tolist() if body is not None else []
-            self._strings[method] = tuple(dict.fromkeys(p.string(r) for r in refs))
+            self._strings[method] = folded(body, p) if body is not None else ()
         return self._strings[method]
 
     def _is_base(self, t: int) -> bool:
