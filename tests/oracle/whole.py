@@ -27,7 +27,8 @@ class Oracle:
         self.must: dict[int, frozenset[tuple[Key, int]]] = {}
         self._library: dict[int, tuple[Summary, Effects]] = {}
         self.table = Table(sites=set(ctx.library._singletons.values()), kin=ctx.library.kin)
-        if any(levels.values()) or ctx.folded:  # what earlier, finer rounds put there stays: start from that
+        merged = any(shape.merge_keys for shape in ctx.shapes.values())
+        if merged or any(levels.values()) or ctx.folded:  # what earlier, finer rounds put there stays: start from that
             self.table = deepcopy(ctx.table)
         self.order = [m for scc in ctx.graph.sccs for m in scc if m in ctx.shapes and m in levels]
         self.scc_of = {m: frozenset(scc) for scc in ctx.graph.sccs for m in scc}
