@@ -74,6 +74,8 @@ def folded(body: Body, program: Program) -> tuple[str, ...]:
         texts: tuple[str, ...] | None = None
         if op == Op.STRING:
             texts = (program.string(int(body.ref[i])),)
+        elif op == Op.CAST and int(body.a[i]) in known:
+            known[dst] = known[int(body.a[i])]
         elif op == Op.CALL and dst >= 0:
             ref = program.method(int(body.ref[i]))
             operation = OPERATIONS.get((program.type_name(ref.cls), ref.name))
