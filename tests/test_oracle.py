@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from tests.programs.solving import ENV, call_graph, framework_model, knowledge
 from tests.programs.test_section9 import CLASSES, CLEAN, EVERY_LIMIT, LEAKING
 
 
-def check(text: str, limits: Limits | None = None) -> list[str]:
+def check(text: str, limits: Limits | None = None, shuffle: random.Random | None = None) -> list[str]:
     """Differences for a small program."""
     program, limits = compile_program(text), limits or Limits()
     hierarchy = Hierarchy(program, framework_model())
@@ -41,7 +42,36 @@ def check(text: str, limits: Limits | None = None) -> list[str]:
     shapes.run()
     encoded = Encoder(shapes.ctx, shapes.levels).run()
     encoded.problem.validate()
-    return differences(shapes.ctx, shapes.levels, encoded)
+    return differences(shapes.ctx, shapes.levels, encoded, shuffle)
+
+
+KEYED = """
+    extern class Map = "Ljava/util/HashMap;" { Map(); Object put(Object k, Object v); Object get(Object k); }
+    extern class Prefs = "Landroid/content/SharedPreferences;" { String getString(String k, String d); Editor edit(); }
+    extern class Editor = "Landroid/content/SharedPreferences$Editor;" { Editor putString(String k, String v); }
+    extern class PM = "Landroid/preference/PreferenceManager;" { static Prefs getDefaultSharedPreferences(Object c); }
+"""
+
+
+def with_keys(text: str, rng: random.Random) -> str:
+    """A program with statements about keyed elements put between its own."""
+    lines = [KEYED]
+    for line in text.splitlines():
+        lines.append(line)
+        if re.match(r"  (static )?([\w\[\]]+ )?\w+\(.*\) \{$", line):
+            lines.append('Map k = new Map(); Map l = k; String s = "a"; Object w = null;')
+            lines.append("Prefs prefs = PM.getDefaultSharedPreferences(s);")
+        elif line.startswith("    ") and rng.random() < 0.35:
+            key, value = rng.choice(('"a"', '"b"', "s", "w")), rng.choice(("source()", "w", "k", '"x"', "s"))
+            text_key = rng.choice(('"a"', '"b"', "s"))
+            statements = (
+                f"k.put({key}, {value});", f"w = k.get({key});", f"l.put({key}, {value});", f"w = l.get({key});",
+                's = "b";', "s = (String) w;", "l = (Map) w;", "s = source();", 'if (*) { s = "d"; }',
+                "while (*) { k = new Map(); }", f"w = prefs.getString({text_key}, s);",
+                f"prefs.edit().putString({text_key}, s);",
+            )  # fmt: skip
+            lines.append(rng.choice(statements))
+    return "\n".join(lines)
 
 
 PROGRAMS = {
@@ -72,6 +102,22 @@ PROGRAMS = {
         class Main { static void main() {
           A a = new A(); A b = new A(); A c = new A(); a.f = b; b.g = c; c.o = source(); sink(A.m(a));
         } }""",
+    "a static is stored into itself": """
+        class A { Object o; static A s; static void m() { A x = A.s; A.s = new A(); A.s = x; } }
+        class Main { static void main() { A a = new A(); a.o = source(); A.s = a; A.m(); A b = A.s; sink(b.o); } }""",
+    "a field gets back what it had": """
+        class A { Object o; A f; static void m(A p) { A x = p.f; p.f = new A(); p.f = x; } }
+        class Main { static void main() {
+          A a = new A(); A c = new A(); a.o = source(); c.f = a; A.m(c); A b = c.f; sink(b.o);
+        } }""",
+    "an element of the table of an unknown key": KEYED
+    + """
+        class Main {
+          static void get(Object c) { Prefs p = PM.getDefaultSharedPreferences(c); sink(p.getString("a", "b")); }
+          static void main() {
+            Object c = new Object(); Main.get(c); Prefs p = PM.getDefaultSharedPreferences(c);
+            p.edit().putString(source(), source());
+          } }""",
     "a library result in a static": """
         extern class X = "Lx/X;" { static Object get(); static Object mix(Object a, Object b); }
         lib class L { L f; L g; static Object s; }
@@ -104,6 +150,19 @@ def test_the_programs_of_the_semantics(bound: Limits) -> None:
 def test_random_programs(bound: Limits) -> None:
     for seed in range(SEEDS):
         assert not check(generate(random.Random(seed)), bound), seed
+
+
+@EVERY_LIMIT
+def test_the_order_of_work_changes_nothing(bound: Limits) -> None:
+    for seed in range(SEEDS // 2):
+        assert not check(generate(random.Random(seed)), bound, random.Random(seed)), seed
+
+
+@EVERY_LIMIT
+def test_random_programs_with_keys(bound: Limits) -> None:
+    for seed in range(SEEDS):
+        rng = random.Random(seed)
+        assert not check(with_keys(generate(rng), rng), bound), seed
 
 
 @pytest.mark.parametrize("apk", APKS, ids=lambda path: path.stem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator
 
 from analyzer.encode import Encoded, Layout
@@ -16,9 +17,11 @@ from tests.oracle.sets import NOTHING, Slot, Tokens
 from tests.oracle.whole import Oracle
 
 
-def differences(ctx: Context, levels: dict[int, int], encoded: Encoded) -> list[str]:
-    """Solves the problem, evaluates the program, and says what differs."""
-    oracle = Oracle(ctx, levels)
+def differences(
+    ctx: Context, levels: dict[int, int], encoded: Encoded, shuffle: random.Random | None = None
+) -> list[str]:
+    """Solves the problem, evaluates the program (in random order, if asked to), and says what differs."""
+    oracle = Oracle(ctx, levels, shuffle)
     oracle.run()
     return list(_Comparison(oracle, ctx, encoded, reference.solve(encoded.problem)).run())
 

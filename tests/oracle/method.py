@@ -98,7 +98,7 @@ class Method(Statements):
         """Statements in any order, nothing cleared, until nothing changes."""
         while True:
             self.changed = False
-            for i in range(len(self.body.op)):
+            for i in self.whole.in_order(len(self.body.op)):
                 for _, added in (*self.routed(i, self.see_shape), *self.statement(i, self.see_shape, False)):
                     for slot, tokens in added:
                         known = self.shape.get(slot, NOTHING)
@@ -121,7 +121,7 @@ class Method(Statements):
         self.changed = True
         while self.changed:
             self.changed = False
-            for b in range(body.n_blocks):
+            for b in self.whole.in_order(body.n_blocks):
                 head = self.heads[b]
                 if head is None:
                     continue

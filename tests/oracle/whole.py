@@ -7,6 +7,7 @@ the shape (one set per slot and method, nothing cleared), from it the clear sets
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from copy import deepcopy
 
@@ -20,8 +21,9 @@ from tests.oracle.sets import Effects, formals
 class Oracle:
     """Evaluates a whole program."""
 
-    def __init__(self, ctx: Context, levels: dict[int, int]) -> None:
-        self.ctx, self.levels = ctx, levels
+    def __init__(self, ctx: Context, levels: dict[int, int], shuffle: random.Random | None = None) -> None:
+        """`shuffle`: makes the order of all work random, which must change nothing."""
+        self.ctx, self.levels, self.shuffle = ctx, levels, shuffle
         self.shapes: dict[int, Effects] = {}
         self.facts: dict[int, Effects] = {}
         self.must: dict[int, frozenset[tuple[Key, int]]] = {}
@@ -33,6 +35,13 @@ class Oracle:
         self.order = [m for scc in ctx.graph.sccs for m in scc if m in ctx.shapes and m in levels]
         self.scc_of = {m: frozenset(scc) for scc in ctx.graph.sccs for m in scc}
         self.methods = {m: Method(self, m) for m in self.order}
+
+    def in_order(self, n: int) -> list[int]:
+        """0 .. n-1 in the order of this evaluation."""
+        order = list(range(n))
+        if self.shuffle is not None:
+            self.shuffle.shuffle(order)
+        return order
 
     def of_library(self, summary: Summary) -> Effects:
         """A library summary, read."""
@@ -98,7 +107,7 @@ class Oracle:
         pending = dict.fromkeys(members)
         inside = set(members)
         while pending:
-            m = next(iter(pending))
+            m = list(pending)[self.in_order(len(pending))[0]]
             del pending[m]
             found = evaluate(self.methods[m])
             if found != summaries.get(m):
