@@ -725,7 +725,7 @@ class MethodShape:
                 if token >= 0 and key[0] == OBJECT:
                     self.origin.setdefault(token, set()).add((call.op, key))
                     unique = callee is not None and not call.in_cycle and not self.recursive and callee.is_unique(key)
-                    self.callee_unique[token] = unique
+                    self.callee_unique[token] = unique and self.callee_unique.get(token, True)
         return found
 
     def rename(self, call: CallSite, key: Key) -> Key:

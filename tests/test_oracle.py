@@ -102,6 +102,15 @@ PROGRAMS = {
         class Main { static void main() {
           A a = new A(); A b = new A(); A c = new A(); a.f = b; b.g = c; c.o = source(); sink(A.m(a));
         } }""",
+    "an object is unique in one of two targets": """
+        lib class K extends L {
+          L m(L p) { L r = null; while (*) { p.l = r; r = L.h(); } return r; }
+        }
+        lib class L { Object o; L l; static L h() { return new L(); } L m(L p) { return L.h(); } }
+        class Main { static void main() {
+          L p = new L(); L x = new L(); if (*) { x = new K(); }
+          L y = x.m(p); L z = p.l; z.o = source(); y.o = "c"; sink(z.o);
+        } }""",
     "a static is stored into itself": """
         class A { Object o; static A s; static void m() { A x = A.s; A.s = new A(); A.s = x; } }
         class Main { static void main() { A a = new A(); a.o = source(); A.s = a; A.m(); A b = A.s; sink(b.o); } }""",
