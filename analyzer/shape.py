@@ -289,6 +289,9 @@ class MethodShape:
         self.keys: list[Key] = []
         self.index: dict[Key, int] = {}
         self.cells: list[dict[int, int]] = []
+        self.reach: list[int] = []
+        """Per token, the union of its cells: what a read of all fields reads."""
+        self.row_owner: dict[int, int] = {}
         self._reads: list[dict[int, tuple[int, list[int]]]] = []
         self.labels = self.data = 0
         body = self.low.body
@@ -351,6 +354,7 @@ class MethodShape:
             found = self.index[key] = len(self.keys)
             self.keys.append(key)
             self.cells.append({})
+            self.reach.append(0)
             self._reads.append({})
             if key[0] == TAINT:
                 self.labels |= 1 << found
@@ -428,7 +432,9 @@ class MethodShape:
             key = (CELL, self.keys[token], f)
             found = self._new_row(key, self._filter_of(key))
             cells[f] = found
+            self.row_owner[found] = token
             bits = self._entry_bits(token, f)
+            self.reach[token] |= bits
             self._touch(f)
             if bits:
                 self.rows[found] |= bits
@@ -496,6 +502,12 @@ class MethodShape:
         """Union of the cells of field f of some tokens, with the labels of the tokens."""
         bits = owners & self.labels
         rows = self.rows
+        if f == self.ctx.fields.star:
+            for token in bits_of(owners & ~bits):
+                if f not in self._reads[token]:
+                    self.read_rows(token, f)
+                bits |= self.reach[token]
+            return bits
         for token in bits_of(owners & ~bits):
             for row in self.read_rows(token, f):
                 bits |= rows[row]
@@ -511,6 +523,7 @@ class MethodShape:
             self.changed = True
             key = self.row_keys[row]
             if key and key[0] == CELL:
+                self.reach[self.row_owner[row]] |= bits
                 self._touch(key[2])
 
     def _touch(self, f: int) -> None:
@@ -563,7 +576,7 @@ class MethodShape:
                     bits = rows[src]
                     if p.filter != -1:
                         bits &= self.mask(p.filter)
-                    if bits & ~rows[dst]:
+                    if bits & ~rows[dst] or dst in self.entry:
                         self.write(dst, bits)
                 elif kind == GEN:
                     self.write(dst, 1 << self.token(p.key))
@@ -1020,8 +1033,8 @@ class MethodShape:
                 if self.rows[row] & self.data & ~self.labels:
                     take(row, 0, self.data & ~self.labels)
             elif kind in (STATIC, PSEUDO):
-                if self.rows[row] & ~self.entry.get(row, 0):
-                    take(row, self.entry.get(row, 0))
+                if self.rows[row] & ~self.kept(row):
+                    take(row, self.kept(row))
             elif kind == SINK and self.rows[row] & self.data & ~self.labels:
                 take(row, 0)
         for token, key in enumerate(self.keys):
@@ -1041,11 +1054,8 @@ class MethodShape:
         return plan, names
 
     def kept(self, row: int) -> int:
-        """What a cell of a formal need not export: what it held before, unless a name of more than that was stored."""
-        entry = self.entry.get(row, 0)
-        if entry & self.stored.get(row, 0) and not self.is_unique(self.keys[entry.bit_length() - 1]):
-            return 0
-        return entry
+        """What a row need not export: what it held before, unless that was stored again: a caller may clear it first."""
+        return self.entry.get(row, 0) & ~self.stored.get(row, 0)
 
     def export_rows(self, level: int) -> tuple[dict[Key, set[Key]], dict[Key, tuple[Key, ...]]]:
         """Rows of the summary over export names, and what its region tokens are reached from."""
@@ -1053,6 +1063,7 @@ class MethodShape:
         if level == 0 and sum(self.rows[row].bit_count() for row, key, _ in plan if key[0] == CELL) - len(plan) > self.cap:
             raise Overflow("export")
         rows: dict[Key, set[Key]] = {}
+        sets: dict[int, set[Key]] = {}
         for row, key, skip in plan:
             bits = self.rows[row]
             if skip >= 0:
@@ -1063,7 +1074,9 @@ class MethodShape:
                 if key[2] == -1 and self.row_keys[row][2] >= 0:
                     self.ctx.sink_sites.setdefault((key[1], key[3]), set()).add(self.row_keys[row][2])
             if bits:
-                rows.setdefault(key, set()).update(names[t] for t in bits_of(bits))
+                if bits not in sets:
+                    sets[bits] = {names[t] for t in bits_of(bits)}
+                rows.setdefault(key, set()).update(sets[bits])
         return rows, self.regions(level)
 
     def regions(self, level: int) -> dict[Key, tuple[Key, ...]]:
