@@ -99,7 +99,7 @@ class Cover:
             related = [bits for f, bits in rows if self.matches(f, key)]
             if related and self.stands_for(act, columns[column], o):
                 kind = columns[column][0]
-                if kind == BEYOND or (kind in (UNKNOWN, BY_TYPE) and act.number not in o.chain):
+                if kind == BEYOND or (kind in (UNKNOWN, BY_TYPE) and (act.number not in o.chain or self.in_table(o))):
                     return None
                 for bits in related:
                     found = (found or 0) | bits
@@ -151,7 +151,8 @@ class Cover:
         if kind == DEEP:
             return o in self.region(act, token[1])[0]
         if kind == BY_TYPE:
-            return o.type == token[1] and (act.number in o.chain or self.in_table(o))
+            inside = act.number in o.chain and o.site[:2] not in self.table_sites  # those keep their names
+            return o.type == token[1] and (inside or bool({(UNKNOWN,), token} & self.table_content))
         if kind == LIBRARY_BY_TYPE:
             return o.kind in ("library", "exception")
         return kind == BEYOND and (o.kind in ("library", "exception") or self.in_table(o))

@@ -24,10 +24,11 @@ _FIELDS = {
 _STATICS = [("A", "A", "s"), ("A", "Object", "t"), ("L", "L", "u"), ("L", "Object", "v"), ("A", "int", "m")]
 
 
-_KINDS = {
-    "load": 6, "store": 6, "call": 6, "copy": 2, "fresh": 2, "static": 2, "put static": 2, "sink": 2, "label": 1, "mark": 1,
-    "array": 2, "list": 1, "cast": 1, "int": 1, "unmodelled": 1, "if": 2, "while": 2, "try": 2, "throw": 1, "return": 1,
-}  # fmt: skip
+_OFTEN = (
+    "load 6, store 6, alias 4, call 6, copy 2, fresh 2, static 2, put_static 2, sink 2, label 1, mark 1, array 2, list 1, "
+    "cast 1, int 1, unmodelled 1, if 2, while 2, try 2, throw 1, return 1"
+)
+_KINDS = {kind: int(weight) for kind, weight in (words.split() for words in _OFTEN.split(", "))}
 """Kinds of statements and how often each comes."""
 
 
@@ -38,7 +39,7 @@ class _Choice:
         few = rng.random() < 0.7
         self.kinds: list[str] = []
         for kind, weight in _KINDS.items():
-            keep = kind in ("load", "store", "call") or not few or rng.random() < 0.4
+            keep = kind in ("load", "store", "alias", "call") or not few or rng.random() < 0.4
             self.kinds += [kind] * (weight * rng.choice((1, 1, 3)) if keep else 0)
         self.hot = set(rng.sample(("f", "g", "o", "l", "p"), 2))
         """Fields that most loads and stores are about."""
@@ -152,7 +153,7 @@ class _Body:
         kinds = self.choice.kinds
         if depth >= 2:
             kinds = [k for k in kinds if k not in ("if", "while", "try", "throw", "return")]
-        getattr(self, "s_" + rng.choice(kinds).replace(" ", "_"))(depth)
+        getattr(self, "s_" + rng.choice(kinds))(depth)
 
     def s_load(self, depth: int) -> None:
         found = [
@@ -167,7 +168,7 @@ class _Body:
         if found:
             target, name = self.rng.choice(hot if hot and self.rng.random() < 0.7 else found)
             self.lines.append(f"{target} = {name};")
-            if self.rng.random() < 0.2 and dict((n, k) for k, n in self.vars)[target] == "A":
+            if self.rng.random() < 0.2 and {n: k for k, n in self.vars}[target] == "A":
                 self.lines += [f"if ({target} == null) {{", f"{target} = new A();", "}"]
 
     def s_store(self, depth: int) -> None:
@@ -179,6 +180,30 @@ class _Body:
         if value is None or self.rng.random() < 0.25:
             value = self.fresh(field_kind) if self.rng.random() < 0.9 or field_kind == "int" else "null"
         self.lines.append(f"{base}.{name} = {value};")
+
+    def s_alias(self, depth: int) -> None:
+        """Two stores and a load that may be about one cell."""
+        bases = [v for v in self.vars if v[0] in _FIELDS]
+        (_, first), (kind, second) = self.rng.choice(bases), self.rng.choice(bases)
+        found = [
+            (k, f) for k, f in self.fields(kind) if f in self.choice.hot and any(_is_a(k, t) for t, _ in self.vars)
+        ]
+        shared = [(k, f) for k, f in found if any(_is_a(t, o) for t, n in bases if n == first for o in self.owner(f))]
+        if not shared:
+            return
+        field_kind, field = self.rng.choice(shared)
+        for base in (first, second):
+            value = self.fresh(field_kind) if self.rng.random() < 0.5 else self.pick(field_kind)
+            self.lines.append(f"{base}.{field} = {value or 'null'};")
+        targets = [name for k, name in self.assignable() if _is_a(field_kind, k) and name not in (first, second)]
+        if targets:
+            self.lines.append(f"{self.rng.choice(targets)} = {first}.{field};")
+        else:
+            self.lines.append(f"sink({first}.{field});")
+
+    def owner(self, field: str) -> list[str]:
+        """Classes that declare a field."""
+        return [cls for cls, fields in _FIELDS.items() if any(name == field for _, name in fields)]
 
     def s_call(self, depth: int) -> None:
         methods = [m for m in self.methods if m.static or self.pick(m.cls)]
@@ -351,7 +376,7 @@ def generate(rng: random.Random, most_methods: int = 5, most_statements: int = 7
         bodies["A"] += ["  A() {", *stores, "  }"]
     if choice.constructor == "parameter":
         bodies["A"] += [
-            f"  A(A x) {{",
+            "  A(A x) {",
             *(
                 f"{v}.f = {w};"
                 for v, w in rng.sample((("x", "this"), ("this", "x"), ("this", "this"), ("this", "x.f")), 3)

@@ -14,12 +14,16 @@ Where a static type does not fit, a cast is put in. Execution starts at `Main.ma
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from analyzer.program import Program
 from tests.analyzer.columns import Columns
+
+T = TypeVar("T")
 
 _TOKEN = re.compile(r'\s+|//[^\n]*|(?P<t>[A-Za-z_$][\w$]*|\d+|"[^"]*"|==|!=|[-{}()\[\].,;=*+?])')
 
@@ -253,13 +257,18 @@ class Parser:
 class Compiler:
     """Classes to columns."""
 
-    def __init__(self, classes: Sequence[Class]) -> None:
-        self.classes = {c.name: c for c in classes}
+    def __init__(self, classes: Sequence[Class], shuffle: random.Random | None = None) -> None:
+        """With `shuffle`, classes and methods come in any order and registers have any names."""
+        self.shuffle = shuffle
+        self.classes = {c.name: c for c in (self.shuffled(list(classes)))}
         self.columns = Columns()
+
+    def shuffled(self, items: list[T]) -> list[T]:
+        return self.shuffle.sample(items, len(items)) if self.shuffle else items
 
     def run(self) -> Columns:
         for cls in self.classes.values():
-            for method in cls.methods:
+            for method in self.shuffled(cls.methods):
                 if method.body is not None:
                     _MethodCompiler(self, cls, method).run()
         for cls in self.classes.values():
@@ -330,7 +339,10 @@ class _MethodCompiler:
             zero = self.null()
             self.emit(f"{self._op('return', self.method.ret)} {zero}")
         signature = self.c.signature(self.cls, self.method)
-        self.c.columns.add(signature, self.n_locals + self.n_params, "\n".join(self.lines), self.method.static)
+        text = "\n".join(self.lines)
+        names = self.c.shuffled(list(range(self.n_locals)))
+        text = re.sub(r"\bv(\d+)\b", lambda found: f"v{names[int(found[1])]}", text)
+        self.c.columns.add(signature, self.n_locals + self.n_params, text, self.method.static)
 
     # -- helpers -----------------------------------------------------------------------------------------------
 
@@ -610,6 +622,6 @@ def parse(text: str) -> list[Class]:
     return [*_builtin, *Parser(text).program()]
 
 
-def compile_program(text: str) -> Program:
+def compile_program(text: str, shuffle: random.Random | None = None) -> Program:
     """The program of a text; raises SyntaxError."""
-    return Compiler(parse(text)).run().program()
+    return Compiler(parse(text), shuffle).run().program()
