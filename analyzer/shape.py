@@ -58,6 +58,9 @@ ANYWHERE = -1
 Route = tuple[int, int, Callable[["MethodShape", int], bool]]
 """(pseudo-static, pseudo-static, test): in the root, objects in the first that pass the test reach the second too."""
 
+ANY_ORDER = ("app", "callbacks:", "methods:")
+"""Names of the environments that run what they run in any order, again and again."""
+
 ROUTES = -100
 """Filter of the first route; the next one's is one less."""
 
@@ -211,6 +214,10 @@ class Context:
     def is_own(self, method: int) -> bool:
         """Whether a method belongs to the app's own code (environments count as such)."""
         return method in self.environments or self.lowering.is_own(self.program.method(method).cls)
+
+    def any_order(self, method: int) -> bool:
+        """Whether a method is a loop over statements in any order, written in one: nothing there clears anything."""
+        return method in self.environments and self.program.method(method).name.startswith(ANY_ORDER)
 
     def static_row(self, f: int) -> Key:
         """Row of a static field of the app or of the environments."""
@@ -935,6 +942,8 @@ class MethodShape:
 
     def cleared(self, p: Primitive) -> list[int]:
         """Rows that a primitive clears, sorted."""
+        if self.ctx.any_order(self.method):
+            return []
         if p.kind == STORE:
             row = self.strong_row(self.rows[self.slot(p.src)], p.field)
             return [row] if row >= 0 else []

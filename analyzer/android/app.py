@@ -83,15 +83,19 @@ def root(
 
 
 def _loop(code: Code, arms: Sequence[Callable[[], object]]) -> None:
-    """while (unknown) { one of the arms }; return."""
-    head, end = code.label(), code.label()
-    labels = [code.label() for _ in arms]
+    """while (unknown) { all arms }; return.
+
+    The arms run in any order, each again and again or never. As none of them clears anything here (`any_order` of the
+    shape pass), one after the other in one loop gives the same facts at its head as a choice between them does, and a
+    loop of few blocks costs an engine that keeps a heap per block far less.
+    """
+    head, body, end = code.label(), code.label(), code.label()
     code.jump(head)
     code.place(head)
-    code.choose([end, *labels])
-    for label, arm in zip(labels, arms, strict=True):
-        code.place(label)
+    code.choose([end, body])
+    code.place(body)
+    for arm in arms:
         arm()
-        code.jump(head)
+    code.jump(head)
     code.place(end)
     code.ret()

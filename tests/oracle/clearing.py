@@ -80,7 +80,9 @@ class Clearing(Calls):
         return self.clears[i]
 
     def find_cleared(self, i: int, calls_inside: bool) -> list[Slot]:
-        """`calls_inside`: whether calls inside the component count."""
+        """`calls_inside`: whether calls inside the component count. Where anything runs in any order, nothing clears."""
+        if self.ctx.any_order(self.m):
+            return []
         body = self.body
         op = body.op[i]
         if op in (Op.PUT, Op.APUT):
