@@ -257,12 +257,3 @@ def test_order_and_names_of_registers_classes_and_methods_do_not_matter(seed: in
     text = generate(random.Random(seed), most_methods=6)
     first, second = solve(text, bound), solve_program(compile_program(text, random.Random(seed)), bound)
     assert by_name(first) == by_name(second)
-
-
-@examples(100)
-@given(seed=SEEDS)
-def test_lower_limits_find_no_less(seed: int) -> None:
-    text = generate(random.Random(seed), most_methods=6)
-    found = solve(text).findings()
-    for name, bound in limits.ALL.items():
-        assert found <= solve(text, bound).findings(), name
