@@ -291,6 +291,8 @@ class MethodShape:
         self.cap = limits.export_app if self.own else limits.export_library
         self.context = self.own and limits.heap_context_app > 0 and method not in ctx.environments
         self.root = method == ctx.graph.root
+        if self.root:
+            self.cap = 1 << 62  # nobody reads what it exports
         self.recursive = ctx.graph.is_recursive(method)
         self.low = ctx.lowered(method)
         self.keys: list[Key] = []
