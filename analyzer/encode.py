@@ -13,8 +13,8 @@ from analyzer.shape import Application, CallSite, Context, MethodShape, image
 from analyzer.summary import Summary, repr_key
 from analyzer.tokens import CELL, CELL_DATA, SINK, STATIC, TABLE, TABLE_CELL, TAINT, Key, root_field
 from gpu import problem as pb
-from gpu.problem import Problem
 from gpu.bits import bits_of
+from gpu.problem import Problem
 
 EXTRA = 1 << 32
 """Added to the origin of operations that no IR operation stands for by itself: effects at exceptional edges."""
@@ -151,9 +151,12 @@ class Encoder:
             bind_mask=i4(self.binds.values[2]),
             write_off=i4(self.writes.off), write_row=i4(self.writes.values[0]), write_link=i4(self.writes.values[1]),
             write_mask=i4(self.writes.values[2]),
-            sumcol_off=i4(sumcols.off), sumcol_kind=np.asarray(sumcols.values[0], np.uint8), sumcol_parent=i4(sumcols.values[1]),
-            region_off=i4(region.off), region_col=i4(region.values[0]), alias_off=i4(alias.off), alias_row=i4(alias.values[0]),
-            sumrow_off=i4(sumrows.off), sumrow_owner=i4(sumrows.values[0]), bits_off=i4(bits.off), bits_col=i4(bits.values[0]),
+            sumcol_off=i4(sumcols.off), sumcol_kind=np.asarray(sumcols.values[0], np.uint8),
+            sumcol_parent=i4(sumcols.values[1]),
+            region_off=i4(region.off), region_col=i4(region.values[0]),
+            alias_off=i4(alias.off), alias_row=i4(alias.values[0]),
+            sumrow_off=i4(sumrows.off), sumrow_owner=i4(sumrows.values[0]),
+            bits_off=i4(bits.off), bits_col=i4(bits.values[0]),
             export_off=i4(self.export.off), export_row=i4(self.export.values[0]), export_to=i4(self.export.values[1]),
             export_skip=i4(self.export.values[2]), export_mask=i4(self.export.values[3]),
         )  # fmt: skip
@@ -262,7 +265,9 @@ class _MethodEncoder:
     def all_link(self) -> int:
         if self._all < 0:
             shape = self.shape
-            self._all = self.link((t, r) for t, cells in enumerate(shape.cells) for r in cells.values() if shape.keys[t][0] != TAINT)
+            self._all = self.link(
+                (t, r) for t, cells in enumerate(shape.cells) for r in cells.values() if shape.keys[t][0] != TAINT
+            )
         return self._all
 
     # -- code --------------------------------------------------------------------------------------------------
@@ -314,16 +319,14 @@ class _MethodEncoder:
 
     def changes_heap(self, p: Primitive) -> bool:
         if p.kind == CALL:
-            return any(
-                key[0] in (CELL, CELL_DATA, STATIC)
-                for a in self._applications[p.op]
-                for key in a.summary.rows
-            )
-        return p.kind == STORE or p.kind == OR and not isinstance(p.dst, int) and p.dst[0] == STATIC
+            return any(key[0] in (CELL, CELL_DATA, STATIC) for a in self._applications[p.op] for key in a.summary.rows)
+        return p.kind == STORE or (p.kind == OR and not isinstance(p.dst, int) and p.dst[0] == STATIC)
 
     def exceptional_effect(self, call: CallSite) -> int | None:
         """Block with the callees' shape effects, applied weakly, for the edge into the handlers."""
-        applications = [a for a in self._applications[call.op] if any(k[0] in (CELL, CELL_DATA, STATIC) for k in a.summary.rows)]
+        applications = [
+            a for a in self._applications[call.op] if any(k[0] in (CELL, CELL_DATA, STATIC) for k in a.summary.rows)
+        ]
         if not applications:
             return None
         block = self.new_block()
@@ -466,7 +469,9 @@ class _MethodEncoder:
         everything = (1 << len(shape.keys)) - 1
         for row, kind in zip([*range(self.n_values), *self.heap, *self.channels], kinds, strict=True):
             allowed = shape.mask(shape.filter[row])
-            e.rows.add(kind, -1 if allowed & everything == everything or allowed == -1 else self.mask(allowed & everything))
+            e.rows.add(
+                kind, -1 if allowed & everything == everything or allowed == -1 else self.mask(allowed & everything)
+            )
             for column in self.bits(shape.entry.get(row, 0)):
                 e.entry.add(self.row_of[row], column)
         e.rows.close()
@@ -500,5 +505,3 @@ def _reverse_post_order(succ: list[list[int]]) -> list[int]:
             post.append(block)
             stack.pop()
     return post[::-1]
-
-

@@ -77,7 +77,7 @@ _OPEN = frozenset(
         "Landroid/os/Parcelable;",
         "Ljava/lang/Comparable;",
         "Ljava/lang/Cloneable;",
-    ]  # fmt: skip
+    ]
 )
 """Types of parameters that say nothing of what the library does with the object: it may describe or serialize it."""
 

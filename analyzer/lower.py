@@ -198,7 +198,9 @@ class _Method:
                 self.out.append(Primitive(OR, i, dst=d, src=(PSEUDO, f)))
         elif not w.hierarchy.is_app(cls):
             if not w.fields.is_primitive(w.program.field(f).type):
-                self.out.append(Primitive(GEN, i, dst=d, key=(OBJECT, self.site(i, "library", w.program.field(f).type), -1)))
+                self.out.append(
+                    Primitive(GEN, i, dst=d, key=(OBJECT, self.site(i, "library", w.program.field(f).type), -1))
+                )
         elif w.is_own(cls):
             self.out.append(Primitive(OR, i, dst=d, src=(STATIC, f)))
         else:

@@ -31,7 +31,6 @@ from analyzer.tokens import (
     OBJECT,
     PARAMETER,
     PSEUDO,
-    RANGE,
     RETURN,
     RETURN_DATA,
     SINK,
@@ -49,11 +48,11 @@ from analyzer.tokens import (
     root_field,
     static_root,
 )
-from gpu.problem import CHILD, CONSTANT, REGION, ROOT
 from gpu.bits import bits_of
+from gpu.problem import CHILD, CONSTANT, REGION, ROOT
 
 ANYWHERE = -1
-"""Site in the table for any object of it: what is reached through all fields of a table object is one unknown object."""
+"""Site in the table for any object of it: what is reached through all fields of a table object is one of these."""
 
 Route = tuple[int, int, Callable[["MethodShape", int], bool]]
 """(pseudo-static, pseudo-static, test): in the root, objects in the first that pass the test reach the second too."""
@@ -99,9 +98,13 @@ class Table:
             if held:
                 self.by_site[site] = sorted(held)
         any_site = set(self.by_site.get(ANYWHERE, ()))
-        for site in self.sites | set(self.by_site) if any_site else ():
+        known_sites: set[int] = self.sites | set(self.by_site) if any_site else set()
+        for site in known_sites:
             self.by_site[site] = sorted(any_site.union(self.by_site.get(site, ())))
-        own = {site: frozenset(k for f in fs for k in self._cell(site, f) if k[0] == TAINT) for site, fs in self.by_site.items()}
+        own = {
+            site: frozenset(k for f in fs for k in self._cell(site, f) if k[0] == TAINT)
+            for site, fs in self.by_site.items()
+        }
         anywhere = own.get(ANYWHERE, frozenset())
         near = {
             site: {k[1] for f in fs for k in self._cell(site, f) if k[0] == OBJECT} for site, fs in self.by_site.items()
@@ -110,8 +113,8 @@ class Table:
         again = True
         while again:
             again = False
-            for site, others in near.items():
-                reached = self.labels[site].union(*(self.labels.get(o, anywhere) for o in others))
+            for site, neighbours in near.items():
+                reached = self.labels[site].union(*(self.labels.get(o, anywhere) for o in neighbours))
                 if reached != self.labels[site]:
                     self.labels[site], again = reached, True
 
@@ -561,7 +564,7 @@ class MethodShape:
                 row = self.cell(token, f)
                 self.write(row, bits)
                 key = self.keys[token]
-                if key[0] == OBJECT and key[1] in self.ctx.table.sites or key == (BEYOND, ANYWHERE):
+                if (key[0] == OBJECT and key[1] in self.ctx.table.sites) or key == (BEYOND, ANYWHERE):
                     depends = bits & self.data & ~self.labels & self.mask(self.filter[row])
                     if depends:
                         self.write(self.row((TABLE_CELL, key[1], f)), depends)
@@ -603,7 +606,9 @@ class MethodShape:
                                 self.cell(token, p.field)
                 elif kind == TABLE_GET:
                     bits = 0
-                    found = self.table_reads[p.field] = self.ctx.table.content(p.field, self.ctx.limits.objects_per_static)
+                    found = self.table_reads[p.field] = self.ctx.table.content(
+                        p.field, self.ctx.limits.objects_per_static
+                    )
                     for key in sorted(found, key=summaries.repr_key):
                         bits |= 1 << self.token(key)
                     self.write(dst, bits)
@@ -657,7 +662,8 @@ class MethodShape:
             marked = bool(ctx.library.effect(method, static, True, True, ()).summary.rows)
         shimmed = ctx.graph.shim(self.method, op) >= 0
         return CallSite(
-            op, site, method, is_dispatched(kind), args, p.dst if isinstance(p.dst, int) else -1, targets, library, shimmed,
+            op, site, method, is_dispatched(kind), args, p.dst if isinstance(p.dst, int) else -1, targets,
+            library, shimmed,
             static, marked, self.low.thrown[block], bool(body.in_cycle[block]),
         )  # fmt: skip
 
@@ -761,7 +767,11 @@ class MethodShape:
         if kind == FORMAL:  # an app-wide object of a library model
             return tuple(key[1])
         if kind == OBJECT:
-            named = self.context and self.ctx.sites[key[1]].kind in ("new", "library") and key[1] not in self.ctx.table.sites
+            named = (
+                self.context
+                and self.ctx.sites[key[1]].kind in ("new", "library")
+                and key[1] not in self.ctx.table.sites
+            )
             return (OBJECT, key[1], call.site if named and self.ctx.sites[key[1]].method >= 0 else -1)
         return key
 
@@ -782,7 +792,9 @@ class MethodShape:
             nested = False
             for c, kind in enumerate(s.kind):
                 if kind == CHILD:
-                    bits = self._aliased(self.read(result[s.parent[c]], s.field[c]), result[s.parent[c]], s, s.alias[c], result)
+                    bits = self._aliased(
+                        self.read(result[s.parent[c]], s.field[c]), result[s.parent[c]], s, s.alias[c], result
+                    )
                 elif kind in (CONSTANT, ROOT):
                     continue
                 else:
@@ -839,7 +851,10 @@ class MethodShape:
         applications = self.applications(call)
         seen = (
             tuple(self.rows[a] if a >= 0 else 0 for a in call.args),
-            tuple((a.target, id(a.summary), a.receiver_mask, self._statics(a.summary), self._heap_seen(a.summary)) for a in applications),
+            tuple(
+                (a.target, id(a.summary), a.receiver_mask, self._statics(a.summary), self._heap_seen(a.summary))
+                for a in applications
+            ),
         )
         if self._seen.get(call.op) == seen:
             return
@@ -860,7 +875,9 @@ class MethodShape:
     def _statics(self, s: Summary) -> object:
         """What the app's static fields that a summary reads hold."""
         return tuple(
-            self.rows[self.row(self.ctx.static_row(root_field(c[1])))] for c, k in zip(s.cols, s.kind, strict=True) if k == ROOT and c[1] < 0
+            self.rows[self.row(self.ctx.static_row(root_field(c[1])))]
+            for c, k in zip(s.cols, s.kind, strict=True)
+            if k == ROOT and c[1] < 0
         )
 
     def destinations(self, call: CallSite, key: Key) -> list[tuple[int, int]]:
@@ -914,11 +931,11 @@ class MethodShape:
             constructor = key == (FORMAL, 0, ()) and ctx.program.method(self.method).name == "<init>"
             for other, cells in enumerate(self.cells):
                 other_key = self.keys[other]
-                if other == token or constructor and other_key[0] in (FORMAL, DEEP):
+                if other == token or (constructor and other_key[0] in (FORMAL, DEEP)):
                     continue
-                if is_outside(other_key, ctx.sites, ctx.table.sites) and ctx.fields.related(f, cells):
-                    if self.compatible(key, other_key):
-                        return -1
+                outside = is_outside(other_key, ctx.sites, ctx.table.sites) and ctx.fields.related(f, cells)
+                if outside and self.compatible(key, other_key):
+                    return -1
         return self.cells[token][f]
 
     def compatible(self, a: Key, b: Key) -> bool:
@@ -955,7 +972,7 @@ class MethodShape:
             return []
         call = self.calls[p.op]
         applications = self.applications(call)
-        if len(applications) != 1 or applications[0].target < 0 or call.library and not call.shimmed:
+        if len(applications) != 1 or applications[0].target < 0 or (call.library and not call.shimmed):
             return []
         s = applications[0].summary
         if not s.must:
@@ -1021,7 +1038,7 @@ class MethodShape:
         return summaries.make(rows, regions, self.ctx.fields, self.ctx.sites, must)
 
     def export_plan(self, level: int) -> tuple[list[tuple[int, Key, int]], dict[int, Key]]:
-        """What is exported: (row, export row, column not exported or -1), and the export name of each token that may be."""
+        """What is exported: (row, export row, column not exported or -1), and the export name of each token."""
         ctx = self.ctx
         table_sites = ctx.table.sites
         names = {t: fold_token(k, level, ctx.sites, table_sites) for t, k in enumerate(self.keys)}
@@ -1057,7 +1074,7 @@ class MethodShape:
             token = (frontier & ~taken & -(frontier & ~taken)).bit_length() - 1
             taken |= 1 << token
             key = self.keys[token]
-            if key[0] in (FORMAL, DEEP, TAINT) or key[0] == OBJECT and key[1] in table_sites:
+            if key[0] in (FORMAL, DEEP, TAINT) or (key[0] == OBJECT and key[1] in table_sites):
                 continue
             for row in self.cells[token].values():
                 if self.rows[row] & ~self.entry.get(row, 0):
@@ -1065,13 +1082,16 @@ class MethodShape:
         return plan, names
 
     def kept(self, row: int) -> int:
-        """What a row need not export: what it held before, unless that was stored again: a caller may clear it first."""
+        """What a row need not export: what it held before, unless that was stored again (callers may clear)."""
         return self.entry.get(row, 0) & ~self.stored.get(row, 0)
 
     def export_rows(self, level: int) -> tuple[dict[Key, set[Key]], dict[Key, tuple[Key, ...]]]:
         """Rows of the summary over export names, and what its region tokens are reached from."""
         plan, names = self.export_plan(level)
-        if level == 0 and sum(self.rows[row].bit_count() for row, key, _ in plan if key[0] == CELL) - len(plan) > self.cap:
+        if (
+            level == 0
+            and sum(self.rows[row].bit_count() for row, key, _ in plan if key[0] == CELL) - len(plan) > self.cap
+        ):
             raise Overflow("export")
         rows: dict[Key, set[Key]] = {}
         sets: dict[int, set[Key]] = {}
@@ -1081,9 +1101,8 @@ class MethodShape:
                 bits &= ~(1 << skip)
             if key[0] in (SINK, TABLE, TABLE_CELL):
                 bits &= self.data & ~self.labels
-            if key[0] == SINK:
-                if key[2] == -1 and self.row_keys[row][2] >= 0:
-                    self.ctx.sink_sites.setdefault((key[1], key[3]), set()).add(self.row_keys[row][2])
+            if key[0] == SINK and key[2] == -1 and self.row_keys[row][2] >= 0:
+                self.ctx.sink_sites.setdefault((key[1], key[3]), set()).add(self.row_keys[row][2])
             if bits:
                 if bits not in sets:
                     sets[bits] = {names[t] for t in bits_of(bits)}
@@ -1098,7 +1117,7 @@ class MethodShape:
         for token, key in enumerate(self.keys):
             if key[0] == DEEP:
                 found.setdefault(key, set())
-            if key[0] == FORMAL and (len(key[2]) == depth or star in self.cells[token] and len(key[2]) < depth):
+            if key[0] == FORMAL and (len(key[2]) == depth or (star in self.cells[token] and len(key[2]) < depth)):
                 found.setdefault((DEEP, key[1]), set()).add(key)
         return {key: tuple(sorted(keys, key=summaries.repr_key)) for key, keys in found.items()}
 
@@ -1247,7 +1266,7 @@ class ShapePass:
                     for content in self.concrete(shape, shape.rows[row]):
                         yield place, content
             for token, key in enumerate(shape.keys):
-                if key[0] == OBJECT and key[1] in table_sites or key == (BEYOND, ANYWHERE):
+                if (key[0] == OBJECT and key[1] in table_sites) or key == (BEYOND, ANYWHERE):
                     for f, row in shape.cells[token].items():
                         if key[0] == BEYOND or f != self.ctx.fields.star:
                             for content in self.concrete(shape, shape.rows[row] & ~shape.entry.get(row, 0)):

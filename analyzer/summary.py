@@ -60,7 +60,11 @@ def is_outside(key: Key, sites: Sites, table_sites: set[int] | frozenset[int] = 
 
 
 def make(
-    rows: Mapping[Key, Iterable[Key]], regions: Mapping[Key, Iterable[Key]], fields: Fields, sites: Sites, must: Must = frozenset()
+    rows: Mapping[Key, Iterable[Key]],
+    regions: Mapping[Key, Iterable[Key]],
+    fields: Fields,
+    sites: Sites,
+    must: Must = frozenset(),
 ) -> Summary:
     """Builds a summary in canonical order from rows of token keys.
 
@@ -108,11 +112,13 @@ def make(
 
 def repr_key(key: Key) -> tuple[object, ...]:
     """Sort key for token and slot keys, whose elements may be integers or tuples."""
-    return tuple((0, x, ()) if isinstance(x, int) else (1, 0, repr_key(x)) if isinstance(x, tuple) else (2, 0, (x,)) for x in key)
+    return tuple(
+        (0, x, ()) if isinstance(x, int) else (1, 0, repr_key(x)) if isinstance(x, tuple) else (2, 0, (x,)) for x in key
+    )
 
 
 def fold_token(key: Key, level: int, sites: Sites, table_sites: set[int]) -> Key:
-    """Name of a token after folding to `level`: 0 as it is, 1 objects by type and formals to depth 1, 2 hardly anything."""
+    """Name of a token after folding to `level`: 0 as it is, 1 objects by type and formals to depth 1, 2 roots only."""
     if level == 0:
         return key
     kind = key[0]

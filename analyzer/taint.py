@@ -37,7 +37,9 @@ class _Meeting:
     row: Key
 
 
-def leaks(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]], condition: Condition, max_steps: int) -> list[Leak]:
+def leaks(
+    idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]], condition: Condition, max_steps: int
+) -> list[Leak]:
     """All leaks of a solved app: one per (rule, source statement, sink statement), with its shortest witness."""
     ctx = idfg.ctx
     meetings: dict[tuple[str, int, int, int, int, int], list[_Meeting]] = {}

@@ -65,7 +65,9 @@ class Witnesses:
 
     # -- one method --------------------------------------------------------------------------------------------
 
-    def _expand(self, layout: Layout, column: int, row: int, above: frozenset[tuple[int, int, int]]) -> list[WitnessStep]:
+    def _expand(
+        self, layout: Layout, column: int, row: int, above: frozenset[tuple[int, int, int]]
+    ) -> list[WitnessStep]:
         me = (layout.method, column, row)
         if me in above or len(above) > 60:
             return []
@@ -93,7 +95,9 @@ class Witnesses:
         t, m = self.tables, callee.number
         first = t.col_off[m]
         columns = [c for c in range(len(callee.columns)) if t.col_export[first + c] == edge.column]
-        rows = [t.export_row[i] for i in range(t.export_off[m], t.export_off[m + 1]) if t.export_to[i] == edge.export_row]
+        rows = [
+            t.export_row[i] for i in range(t.export_off[m], t.export_off[m + 1]) if t.export_to[i] == edge.export_row
+        ]
         for column in columns:
             for row in rows:
                 if self._holds(callee, row, column):

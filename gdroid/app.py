@@ -135,7 +135,15 @@ class App:
         library = LibraryCalls(program, self.hierarchy, self.knowledge, fields, sites, escaped)
         limits = self.options.limits
         lowering = Lowering(
-            program, self.hierarchy, self.knowledge, fields, sites, graph.own.is_own, library.source_id, env, limits.keys_per_object,
+            program,
+            self.hierarchy,
+            self.knowledge,
+            fields,
+            sites,
+            graph.own.is_own,
+            library.source_id,
+            env,
+            limits.keys_per_object,
             library.app_wide_static,
         )
         ctx = Context(

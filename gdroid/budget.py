@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from pathlib import Path
 
 from analyzer.limits import Limits
 
@@ -45,7 +46,7 @@ class Budget:
 def resident_mb() -> float:
     """Resident memory of this process now, in MB; its peak where the system does not tell."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as statm:
+        with Path("/proc/self/statm").open(encoding="ascii") as statm:
             return int(statm.read().split()[1]) * resource.getpagesize() / 1e6
     except (OSError, ValueError, IndexError):
         return peak_mb()

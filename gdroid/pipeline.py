@@ -73,7 +73,9 @@ def _findings(app: App) -> tuple[Finding, ...]:
                     masvs=rule.masvs,
                     source=Source(places.signature(leak.source_site), places.of_site(leak.source_site)),
                     sink=Sink(places.signature(leak.sink_site), argument, places.of_site(leak.sink_site)),
-                    path=tuple(Step(places.of(s.method, s.op), places.statement(s.method, s.op), s.why) for s in leak.path),
+                    path=tuple(
+                        Step(places.of(s.method, s.op), places.statement(s.method, s.op), s.why) for s in leak.path
+                    ),
                     rests_on=leak.rests_on,
                 )
             )

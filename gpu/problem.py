@@ -118,7 +118,7 @@ class Problem:
     def save(self, path: Path) -> None:
         """Writes `problem.npz` (version first; no pickled objects)."""
         arrays: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        with open(path, "wb") as out:
+        with path.open("wb") as out:
             np.savez_compressed(out, version=np.array([VERSION], np.int32), **arrays)
 
     @classmethod
@@ -187,7 +187,8 @@ class Problem:
         apply, generate = self.op_kind == APPLY, self.op_kind == GENERATE
         if (self.op_dst[~apply] >= rows[~apply]).any() or (self.op_dst[apply] >= len(self.call_off) - 1).any():
             raise UnreadableInput(f"{name}: op_dst: index out of range")
-        if (self.op_src[generate] >= cols[generate]).any() or (self.op_src[~generate & ~apply] >= rows[~generate & ~apply]).any():
+        reads = ~generate & ~apply
+        if (self.op_src[generate] >= cols[generate]).any() or (self.op_src[reads] >= rows[reads]).any():
             raise UnreadableInput(f"{name}: op_src: index out of range")
         n_cols = np.diff(self.sumcol_off)[self.app_summary]
         n_rows = np.diff(self.sumrow_off)[self.app_summary]

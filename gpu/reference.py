@@ -7,10 +7,11 @@ connected component by repeating until no summary grows. No cleverness: every ot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from heapq import heappop, heappush
 
 from gpu.bits import bits_of
-from gpu.problem import APPLY, CHILD, CONSTANT, DROPPED, GENERATE, HEAP, LABEL, LOAD, OR, REGION, STORE, TO_CELLS, Problem
+from gpu.problem import CHILD, CONSTANT, DROPPED, GENERATE, HEAP, LABEL, LOAD, OR, REGION, STORE, TO_CELLS, Problem
 from gpu.solution import Solution
 
 Link = dict[int, list[int]]
@@ -23,7 +24,7 @@ def _csr(off: list[int], values: list[int], i: int) -> list[int]:
 class Summary:
     """A summary as an engine sees it: export columns, export rows, and facts that may grow."""
 
-    __slots__ = ("kind", "parent", "region", "alias", "owner", "bits")
+    __slots__ = ("alias", "bits", "kind", "owner", "parent", "region")
 
     def __init__(self, tables: Tables, s: int) -> None:
         first, last = tables.sumcol_off[s], tables.sumcol_off[s + 1]
@@ -40,14 +41,8 @@ class Tables:
     """The arrays of a problem as Python lists, and masks and links in the form that the equations use."""
 
     def __init__(self, problem: Problem) -> None:
-        for name in (
-            "scc_off col_off col_flag row_off row_kind row_mask mask_off mask_col link_off link_col link_row entry_off "
-            "entry_row entry_col block_off exit_block succ_off succ op_off op_kind op_dst op_src op_link op_mask clear_off "
-            "clear_row call_off app_summary bind_off bind_at bind_link bind_mask write_off write_row write_link write_mask "
-            "sumcol_off sumcol_kind sumcol_parent region_off region_col alias_off alias_row sumrow_off sumrow_owner "
-            "bits_off bits_col export_off export_row export_to export_skip export_mask col_export"
-        ).split():
-            setattr(self, name, getattr(problem, name).tolist())
+        for array in fields(problem):
+            setattr(self, array.name, getattr(problem, array.name).tolist())
         self._masks: dict[int, int] = {}
         self._links: dict[int, Link] = {}
         self.summaries: dict[int, Summary] = {}
@@ -102,7 +97,7 @@ class MethodSolver:
         self.touched: set[int] = set()
         """Heap rows that the block at hand wrote or cleared."""
         self.news: list[set[int]] = [set() for _ in range(self.n_blocks)]
-        """Per block, heap rows whose value at its head grew since it was last visited: the others its successors have."""
+        """Per block, heap rows that grew at its head since it was last visited: its successors have the others."""
         entry = [0] * self.n_heap
         for i in range(t.entry_off[m], t.entry_off[m + 1]):
             row, bit = t.entry_row[i], 1 << t.entry_col[i]
@@ -201,7 +196,9 @@ class MethodSolver:
                     again = True
         return sigma
 
-    def child(self, owners: int, link: Link, summary: Summary, alias: list[int], sigma: list[int], heap: list[int]) -> int:
+    def child(
+        self, owners: int, link: Link, summary: Summary, alias: list[int], sigma: list[int], heap: list[int]
+    ) -> int:
         """What cells of `owners` held before the call, or may get from the callee through an aliasing argument."""
         bits = self.select(owners, link, heap) | owners & self.labels
         for r in alias:

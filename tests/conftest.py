@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("gdroid", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("gdroid")
+"""No time limit per example: these machines are noisy. The same examples on every run."""
 
 ROOT = Path(__file__).resolve().parent.parent
 

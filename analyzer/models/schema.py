@@ -71,9 +71,7 @@ def _tables(section: Place, keys: tuple[str, ...], handle: Callable[[Place, dict
         handle(place, place.record("an entry", (*_METHOD, *keys)))
 
 
-def _methods(
-    place: Place, entry: dict[str, Place], table: Table, block: str, one: str, payload: Payload
-) -> None:
+def _methods(place: Place, entry: dict[str, Place], table: Table, block: str, one: str, payload: Payload) -> None:
     """Fills a table from a block of keys (`methods:`) or from a single method with its value at `one:`."""
     if block in entry:
         if "class" not in entry:

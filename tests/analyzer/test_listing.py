@@ -123,4 +123,6 @@ def test_every_method_can_be_listed_by_its_signature_and_shows_all_its_calls(nam
             for op in (body.op == Op.CALL).nonzero()[0].tolist():
                 assert re.search(rf"^ *\d* *{max(int(body.pc[op]), 0):04x}  .*\(", text, re.M)
             if concrete:
-                assert not re.search(r"(?<![\w(])in:(?!x )", text), "cells keep the names of their owners, contents do not"
+                assert not re.search(r"(?<![\w(])in:(?!x )", text), (
+                    "cells keep the names of their owners, contents do not"
+                )

@@ -80,7 +80,7 @@ class Clearing(Calls):
         return self.clears[i]
 
     def find_cleared(self, i: int, calls_inside: bool) -> list[Slot]:
-        """`calls_inside`: whether calls inside the component count. Where anything runs in any order, nothing clears."""
+        """`calls_inside`: whether calls inside the component count. What runs in any order clears nothing."""
         if self.ctx.any_order(self.m):
             return []
         body = self.body

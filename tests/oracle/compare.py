@@ -103,9 +103,7 @@ class _Comparison:
         want = {row: tokens for row, tokens in self.oracle.facts[m].rows.items() if not _of_table(row)}
         bits = self.solution.summaries[layout.number]
         columns = layout.summary_cols
-        got = {
-            row: frozenset(columns[c] for c in bits_of(b)) for row, b in zip(layout.summary_rows, bits, strict=True)
-        }
+        got = {row: frozenset(columns[c] for c in bits_of(b)) for row, b in zip(layout.summary_rows, bits, strict=True)}
         for row in sorted({*want, *got}, key=repr):
             yield from self.differ(m, "summary", row, want.get(row, NOTHING), got.get(row, NOTHING))
 

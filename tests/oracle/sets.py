@@ -54,6 +54,7 @@ class Call:
     shim: int
     marked: bool
 
+
 def labels(tokens: Iterable[Key]) -> Tokens:
     """The labels among tokens."""
     return frozenset(t for t in tokens if t[0] == TAINT)

@@ -90,7 +90,11 @@ def methods_of(found: App, method: int) -> list[int]:
     """The environment methods of the same class: its new objects, those left earlier, those that live shortly."""
     p = found.program
     kind, _, cls = p.method(method).name.partition(":")
-    return [m for m in found.graph.environments if p.method(m).name in (f"{kind}:{cls}", f"{kind} again:{cls}", f"{kind} short:{cls}")]
+    return [
+        m
+        for m in found.graph.environments
+        if p.method(m).name in (f"{kind}:{cls}", f"{kind} again:{cls}", f"{kind} short:{cls}")
+    ]
 
 
 def reads_live(found: App, method: int) -> bool:

@@ -31,7 +31,7 @@ def supertypes(descriptor: str) -> tuple[str, ...]:
     found = [descriptor]
     for name in found:
         cls = FRAMEWORK.find(name)
-        for above in ((cls.superclass, *cls.interfaces) if cls else ()):
+        for above in (cls.superclass, *cls.interfaces) if cls else ():
             if above and above not in found:
                 found.append(above)
     return tuple(found)
