@@ -76,7 +76,7 @@ def one_more_round(solution: Solution) -> str | None:
     return None
 
 
-@examples(150)
+@examples(100)
 @given(seed=SEEDS, bound=BOUNDS)
 def test_one_more_round_changes_nothing(seed: int, bound: Limits) -> None:
     assert one_more_round(solved(seed, bound).solution) is None
@@ -251,7 +251,7 @@ def by_name(found: Solved) -> dict[tuple[object, ...], tuple[str, ...]]:
     return facts
 
 
-@examples(80)
+@examples(30)
 @given(seed=SEEDS, bound=BOUNDS)
 def test_order_and_names_of_registers_classes_and_methods_do_not_matter(seed: int, bound: Limits) -> None:
     text = generate(random.Random(seed), most_methods=6)

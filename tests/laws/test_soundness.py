@@ -47,7 +47,7 @@ def check(text: str, bound: Limits) -> None:
 
 
 @pytest.mark.parametrize("name", limits.ALL)
-@examples(50)
+@examples(40)
 @given(seed=st.integers(0, 2**48))
 def test_what_runs_see_is_in_the_idfg(name: str, seed: int) -> None:
     check(generate(random.Random(seed)), limits.ALL[name])

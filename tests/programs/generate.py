@@ -25,8 +25,8 @@ _STATICS = [("A", "A", "s"), ("A", "Object", "t"), ("L", "L", "u"), ("L", "Objec
 
 
 _OFTEN = (
-    "load 6, store 6, alias 4, call 6, copy 2, fresh 2, static 2, put_static 2, sink 2, label 1, mark 1, array 2, "
-    "list 1, cast 1, int 1, unmodelled 1, if 2, while 2, try 2, throw 1, return 1"
+    "load 6, store 6, alias 4, twins 3, call 6, copy 2, fresh 2, static 2, put_static 2, sink 2, label 1, mark 1, "
+    "array 2, list 1, cast 1, int 1, unmodelled 1, if 2, while 2, try 2, throw 1, return 1"
 )
 _KINDS = {kind: int(weight) for kind, weight in (words.split() for words in _OFTEN.split(", "))}
 """Kinds of statements and how often each comes."""
@@ -200,6 +200,43 @@ class _Body:
             self.lines.append(f"{self.rng.choice(targets)} = {first}.{field};")
         else:
             self.lines.append(f"sink({first}.{field});")
+
+    def s_twins(self, depth: int) -> None:
+        """Two objects that have one name, if anything is wrong with names: a store to one, a load from the other."""
+        rng = self.rng
+        self.n_caught += 1
+        q, r, field = f"q{self.n_caught}", f"r{self.n_caught}", rng.choice(("f", "o"))
+        first, second = (rng.choice(("new A()", "new B()", "null", self.pick("A") or "null")) for _ in range(2))
+        maker = rng.choice(("new A()", "Main.mk()", "L.mk()", "Main.wrap(null)"))
+        form = rng.choice(("loop", "twice", "again", "virtual", "maybe"))
+        if form == "loop":
+            self.lines += [f"A {q} = null;", f"A {r} = null;", "while (*) {", f"{r} = {q};", f"{q} = {maker};"]
+            self.lines += [f"{q}.{field} = {first};", "}", f"if ({r} != null) {{"]
+        elif form == "twice":
+            self.lines += [
+                f"A {q} = {maker};",
+                f"A {r} = {maker};",
+                f"{r}.{field} = {first};",
+                f"{q}.{field} = {second};",
+                "if (*) {",
+            ]
+        elif form == "again" and self.me.ret == "A" and self.number >= 0:
+            args = ", ".join(self.pick(p) or (self.fresh(p) if p != "Object" else "null") for p in self.me.params)
+            call = f"{self.me.cls if self.me.static else 'this'}.{self.me.name}({args})"
+            self.lines += [f"A {r} = {maker};", f"{r}.{field} = {first};", "if (*) {", f"A {q} = {call};"]
+            self.lines += ["if (" + q + ") {", f"{q}.{field} = {second};", "}", "}", f"if ({r} != null) {{"]
+        else:
+            call = f"{r}.put({second})" if form == "virtual" else f"Main.maybe({r}, {second})"
+            self.lines += [
+                f"A {r} = {self.pick('A') or 'null'};",
+                f"if ({r} != null) {{",
+                f"{r}.f = {first};",
+                f"{call};",
+            ]
+        targets = [name for k, name in self.assignable() if k == ("A" if field == "f" else "Object")]
+        self.lines += [f"{rng.choice(targets)} = {r}.{field};" if targets else f"sink({r}.{field});", "}"]
+        if form == "again" and self.me.ret == "A":
+            self.lines += ["if (*) {", f"return {r};", "}"]
 
     def owner(self, field: str) -> list[str]:
         """Classes that declare a field."""
@@ -383,6 +420,15 @@ def generate(rng: random.Random, most_methods: int = 5, most_statements: int = 7
             ),
             "  }",
         ]
+    if "twins" in choice.kinds:
+        bodies["Main"] += [
+            "  static A mk() { return new A(); }",
+            "  static A wrap(A p) { A x = mk(); x.f = p; return x; }",
+        ]
+        bodies["Main"] += ["  static void maybe(A p, A q) { if (*) { p.f = q; } }"]
+        bodies["L"] += ["  static A mk() { return new A(); }"]
+        bodies["A"] += ["  void put(A p) { this.f = p; }"]
+        bodies["B"] += [rng.choice(("  void put(A p) { }", "  void put(A p) { if (p != null) { p.put(this); } }"))]
     for cls, code in bodies.items():
         text.append(f"{'lib ' if cls == 'L' else ''}class {cls}{parents.get(cls, '')} {{")
         text += [f"  {kind} {name};" for kind, name in _FIELDS.get(cls, [])]

@@ -8,24 +8,24 @@ from pathlib import Path
 
 from analyzer import framework
 from analyzer.android.own import Own
+from analyzer.callgraph import build
 from analyzer.callgraph.graph import CallGraph
-from analyzer.encode import Encoded, Encoder
+from analyzer.container import AppFiles, Component, Manifest
+from analyzer.container.model import ComponentKind
+from analyzer.encode import Encoded
 from analyzer.hierarchy import Hierarchy
 from analyzer.idfg import Idfg
 from analyzer.ir import CallKind, Op
-from analyzer.libcalls import LibraryCalls
 from analyzer.limits import Limits
-from analyzer.lower import Lowering
 from analyzer.models import Knowledge
 from analyzer.program import Program
-from analyzer.shape import Context, ShapePass
-from analyzer.tokens import SINK, TAINT, Fields, Sites
-from gpu import reference
+from analyzer.shape import Context
+from analyzer.tokens import SINK, TAINT
+from gdroid.app import App
+from gdroid.options import Options
 from gpu.bits import bits_of
 from gpu.solution import Solution
 from tests.programs.language import compile_program
-
-ENV = "Lgdroid/Env;"
 
 
 @cache
@@ -108,23 +108,28 @@ def solve_program(program: Program, limits: Limits) -> Solved:
     root = program.method_find("LMain;", "main", "()V")
     if root < 0 or not program.has_code(root):
         raise SyntaxError("no Main.main()")
-    graph = call_graph(program, hierarchy, root)
-    fields, sites = Fields(program, hierarchy), Sites()
-    escaped = fields.resolve(program.field_id(ENV, "$escaped", "Ljava/lang/Object;"))
-    library = LibraryCalls(program, hierarchy, knowledge(), fields, sites, escaped)
-    lowering = Lowering(
-        program, hierarchy, knowledge(), fields, sites, graph.own.is_own, library.source_id, program.type_id(ENV),
-        limits.keys_per_object,
-    )  # fmt: skip
-    ctx = Context(program, hierarchy, graph, lowering, library, limits, lambda: None)
-    shapes = ShapePass(ctx)
-    shapes.run()
-    encoded = Encoder(ctx, shapes.levels).run()
+    return facts(program, hierarchy, call_graph(program, hierarchy, root), limits)
+
+
+def facts(program: Program, hierarchy: Hierarchy, graph: CallGraph, limits: Limits) -> Solved:
+    """The stages behind the call graph, as the product runs them."""
+    app = App(Path("app.apk"), Options(limits=limits))
+    app.__dict__.update(program=program, hierarchy=hierarchy, graph=graph, knowledge=knowledge())
+    encoded = app.encoded
     encoded.problem.validate()
-    solution = reference.solve(encoded.problem)
-    return Solved(
-        program, hierarchy, graph, ctx, encoded, solution, Idfg(ctx, encoded, solution, reference.Replay(solution))
-    )
+    idfg = app.idfg("reference")
+    return Solved(program, hierarchy, graph, app.context, encoded, idfg.solution, idfg)
+
+
+def solve_app(text: str, limits: Limits | None = None, **components: ComponentKind) -> Solved:
+    """Facts of an app with these classes as exported components (`Main="activity"`), its environments included."""
+    program = compile_program(text)
+    hierarchy = Hierarchy(program, framework_model())
+    declared = tuple(Component(f"app.{name}", kind, exported=True) for name, kind in components.items())
+    manifest = Manifest("app", None, None, 21, 33, None, False, False, (), declared)
+    files = AppFiles(Path("app.apk"), "", "apk", (), manifest, (), ())
+    graph = build(program, hierarchy, knowledge(), files, limits or Limits())
+    return facts(program, hierarchy, graph, limits or Limits())
 
 
 def solve(text: str, limits: Limits | None = None) -> Solved:

@@ -263,7 +263,8 @@ def test_what_a_library_static_holds_is_not_lost_when_folded(bound: Limits) -> N
 
 def test_a_field_that_is_read_and_stored_back_keeps_what_it_held() -> None:
     methods = """
-        static void back(T p) { A x = p.f; p.f = x; } static void fresh(T p) { A x = p.f; if (*) { x = new C(); } p.f = x; }
+        static void back(T p) { A x = p.f; p.f = x; }
+        static void fresh(T p) { A x = p.f; if (*) { x = new C(); } p.f = x; }
         static void static_back() { T x = T.g; T.g = x; }
     """
     assert at_sinks(run("T o = new T(); o.f = new B(); back(o); sink(o.f);", methods)) == [{"B"}]
