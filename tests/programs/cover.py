@@ -112,7 +112,10 @@ class Cover:
             return True
         if isinstance(key, tuple):
             if key[0] == "$elem":
-                return f == fields.elem or fields.wild(f) == fields.elem
+                keyed = fields.wild(f) == fields.elem
+                return f == fields.elem or (keyed and not (isinstance(key[1], str) and f != fields.key(key[1])))
+            if key[0] == "$value":
+                return f == fields.value
             return f in (fields.any, fields.index(key[1]))
         return f == key
 

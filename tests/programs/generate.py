@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass
 
 _PARENTS = {
+    "Map": "Object",
+    "Text": "Object",
     "B": "A",
     "A": "L",
     "L": "Object",
@@ -26,7 +28,7 @@ _STATICS = [("A", "A", "s"), ("A", "Object", "t"), ("L", "L", "u"), ("L", "Objec
 
 _OFTEN = (
     "load 6, store 6, alias 4, twins 3, call 6, copy 2, fresh 2, static 2, put_static 2, sink 2, label 1, mark 1, "
-    "array 2, list 1, cast 1, int 1, unmodelled 1, if 2, while 2, try 2, throw 1, return 1"
+    "array 2, list 1, map 2, text 1, cast 1, int 1, unmodelled 1, if 2, while 2, try 2, throw 1, return 1"
 )
 _KINDS = {kind: int(weight) for kind, weight in (words.split() for words in _OFTEN.split(", "))}
 """Kinds of statements and how often each comes."""
@@ -118,8 +120,25 @@ class _Body:
         if not any(kind in _FIELDS for kind, _ in self.vars):
             self.lines.append("A w = new A();")
             self.vars.append(("A", "w"))
-        more = [("B", "b"), ("int", "n"), ("List", "z"), ("A[]", "a"), ("E", "e")]
-        used = {"int": "int", "List": "list", "A[]": "array", "E": "throw"}
+        more = [
+            ("B", "b"),
+            ("int", "n"),
+            ("List", "z"),
+            ("A[]", "a"),
+            ("E", "e"),
+            ("Map", "y"),
+            ("Text", "x"),
+            ("String", "s"),
+        ]
+        used = {
+            "int": "int",
+            "List": "list",
+            "A[]": "array",
+            "E": "throw",
+            "Map": "map",
+            "Text": "text",
+            "String": "text",
+        }
         for kind, name in more:
             if rng.random() < (0.05 if used.get(kind, "") not in self.choice.kinds else 0.5):
                 self.lines.append(f"{kind} {name} = {self.fresh(kind)};")
@@ -319,6 +338,32 @@ class _Body:
             self.lines.append(f"{self.rng.choice(targets)} = {lists[0]}.get(0);")
         else:
             self.lines.append(f"{lists[0]}.add({self.pick('Object')});")
+
+    def s_map(self, depth: int) -> None:
+        maps = [name for kind, name in self.vars if kind == "Map"]
+        if not maps:
+            return
+        key = self.rng.choice(('"a"', '"b"', '"a"', self.pick("Object")))
+        targets = [v[1] for v in self.assignable() if v[0] == "Object"]
+        if self.rng.random() < 0.5:
+            self.lines.append(f"{maps[0]}.put({key}, {self.pick('Object')});")
+        elif targets:
+            self.lines.append(f"{self.rng.choice(targets)} = {maps[0]}.get({key});")
+        else:
+            self.lines.append(f"sink({maps[0]}.get({key}));")
+
+    def s_text(self, depth: int) -> None:
+        builders = [name for kind, name in self.vars if kind == "Text"]
+        if not builders:
+            return
+        if self.rng.random() < 0.6:
+            text = self.pick("String") if self.rng.random() < 0.6 else "source()"
+            self.lines.append(f"{builders[0]}.append({text or 'null'});")
+        else:
+            targets = [v[1] for v in self.assignable() if v[0] in ("Object", "String")]
+            self.lines.append(
+                f"{self.rng.choice(targets)} = {builders[0]}.toString();" if targets else "sink(x.toString());"
+            )
 
     def s_cast(self, depth: int) -> None:
         targets = [v for v in self.assignable() if v[0] in ("A", "B", "L", "A[]", "E")]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 SiteKey = tuple[int, int, str]
 """(method, IR operation, kind of the site) at which something was made."""
 
-CellKey = int | tuple[str, int] | str
-"""Field id, ("#", index) of an array, or the name of a pseudo-field."""
+CellKey = int | tuple[str, int | str]
+"""Field id, ("#", index) of an array, ("$elem", number or constant key) of a collection, ("$value", 0) of a text."""
 
 
 @dataclass(eq=False)
@@ -23,6 +23,8 @@ class Origin:
     """Activation -> the IR operation at which it was."""
     type: int = -1
     """Exact type of an object; the declared one of a library object."""
+    text: str | None = None
+    """Of a string constant."""
     cells: dict[CellKey, list[Write]] = field(default_factory=dict)
 
     @property

@@ -194,7 +194,9 @@ class Interpreter:
         if kind == Op.CONST:
             return Value(row[_C]), i + 1
         if kind == Op.STRING:
-            return Value(self.make(op, "string", self.program.type_id("Ljava/lang/String;"))), i + 1
+            constant = self.make(op, "string", self.program.type_id("Ljava/lang/String;"))
+            constant.text = self.program.string(row[_REF])
+            return Value(constant), i + 1
         if kind == Op.CLASS:
             return Value(self.make(op, "class", self.program.type_id("Ljava/lang/Class;"))), i + 1
         if kind in (Op.NEW, Op.NEW_ARRAY):
@@ -276,12 +278,19 @@ class Interpreter:
         if target >= 0 and self.program.has_code(target):
             result = self.call(target, values)
         else:
-            result = self.library(act, op, ref.name, ref.ret, values)
+            result = self.library(act, op, method, values)
         act.op = op
         return result if self.program.type_name(ref.ret) != "V" else None
 
-    def library(self, act: Activation, op: int, name: str, ret: int, values: list[Value]) -> Value:
+    def key_of(self, key: Value) -> str | int:
+        """What tells apart a key of a map: the text of a constant, else the object itself."""
+        if key.object is None:
+            return 0
+        return key.object.number if key.object.text is None else key.object.text
+
+    def library(self, act: Activation, op: int, method: int, values: list[Value]) -> Value:
         """What the library methods of the small language do."""
+        name, ret = self.program.method(method).name, self.program.method(method).ret
         if name == "unknown":
             tired = len(self.stack) > self.depth // 2 or self.steps < 50
             return Value(self.random.choice((0, 0, 0, 0, 0, 1) if tired else (0, 0, 1, 1, 2, 3)))
@@ -301,12 +310,28 @@ class Interpreter:
             count = sum(isinstance(k, tuple) for k in values[0].object.cells)
             self.store(values[0].object, ("$elem", count), values[1], -1)
             return Value(1)
-        if name == "get":
+        if name == "get" and not self.program.signature(method).startswith("Ljava/util/HashMap;"):
             assert values[0].object is not None
             cells = [k for k in values[0].object.cells if isinstance(k, tuple)]
             if not cells:
                 raise self.surprise_at()
             return self.read(values[0].object, self.random.choice(sorted(cells)), values[0])
+        owner = values[0].object if values else None
+        if name in ("put", "get"):
+            assert owner is not None
+            key: CellKey = ("$elem", self.key_of(values[1]))
+            old = self.read(owner, key, values[0])
+            if name == "put":
+                self.store(owner, key, values[2], -1)
+            return old
+        if name == "append":
+            assert owner is not None
+            before = owner.cells[("$value", 0)][-1].value.labels if ("$value", 0) in owner.cells else frozenset()
+            self.store(owner, ("$value", 0), Value(None, before | values[1].labels), -1)
+            return values[0]
+        if name == "toString":
+            assert owner is not None
+            return Value(self.make(op, "library", ret), self.read(owner, ("$value", 0), values[0]).labels)
         # a method without a model may hand on all that it can reach
         objects, labels = set(), set()
         for value in values:

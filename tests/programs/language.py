@@ -33,6 +33,8 @@ extern class String = "Ljava/lang/String;" {}
 extern class Throwable = "Ljava/lang/Throwable;" { Throwable(); Throwable(String m); String getMessage(); }
 extern class RuntimeException = "Ljava/lang/RuntimeException;" extends Throwable { RuntimeException(); }
 extern class List = "Ljava/util/ArrayList;" { List(); boolean add(Object o); Object get(int i); }
+extern class Map = "Ljava/util/HashMap;" { Map(); Object put(Object k, Object v); Object get(Object k); }
+extern class Text = "Ljava/lang/StringBuilder;" { Text(); Text append(String s); String toString(); }
 extern class Api = "Lapi/Api;" {
   static String source(); static int number(); static Object mark(Object o); static void sink(Object o);
   static void out(int n); static int unknown();
