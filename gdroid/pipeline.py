@@ -172,7 +172,7 @@ def _stats(app: App) -> Stats:
         "instructions": len(dex.op),
     }
     if "graph" in app.__dict__:
-        stats["reachable_methods"] = len(app.graph.methods)
+        stats["reachable_methods"] = sum(m < app.program.n_dex_methods for m in app.graph.methods)
     if app._idfgs:
         nodes, edges, calls, unresolved = size(app.context, app.graph)
         solution = next(iter(app._idfgs.values())).solution

@@ -333,6 +333,20 @@ def solve(problem: Problem, check: Callable[[], None] = lambda: None) -> Solutio
     return Solution(problem, tuple(rows), tuple(heads), summaries)
 
 
+class _Replayed(MethodSolver):
+    """A method after the solve: at each application the state is always the same, and so is its substitution."""
+
+    def __init__(self, tables: Tables, m: int) -> None:
+        super().__init__(tables, m)
+        self._known: dict[int, list[int]] = {}
+
+    def substitution(self, application: int, heap: list[int]) -> list[int]:
+        """As of any method, evaluated once per application."""
+        if application not in self._known:
+            self._known[application] = super().substitution(application, heap)
+        return self._known[application]
+
+
 class Replay:
     """A solved problem, evaluated again where someone wants to look: states between blocks' heads."""
 
@@ -346,7 +360,7 @@ class Replay:
     def method(self, m: int) -> MethodSolver:
         """Solver of method m, holding its facts."""
         if m not in self._methods:
-            solver = MethodSolver(self.tables, m)
+            solver: MethodSolver = _Replayed(self.tables, m)
             solver.rows = list(self.solution.rows[m])
             self._methods[m] = solver
         return self._methods[m]
