@@ -63,11 +63,6 @@ ANY_ORDER = ("app", "callbacks:", "methods:")
 ROUTES = -100
 """Filter of the first route; the next one's is one less."""
 
-ENVIRONMENT_SIZE = 8
-"""How much more than other methods environments may hold and export."""
-ENVIRONMENT_PATHS = 2
-"""Longest access path of a formal in environments, in fields."""
-
 ESCAPES = -3
 """Filter of `$escaped`: app objects and what may stand for them."""
 
@@ -296,13 +291,9 @@ class MethodShape:
         self.own = ctx.is_own(method)
         limits = ctx.limits
         self.k = limits.path_length_app if self.own else limits.path_length_library
-        self.most = limits.tokens_per_method
         self.cap = limits.export_app if self.own else limits.export_library
         self.context = self.own and limits.heap_context_app > 0 and method not in ctx.environments
         self.root = method == ctx.graph.root
-        if method in ctx.environments:  # few methods, with the whole app below them; only the root reads their summaries
-            self.k = min(self.k, ENVIRONMENT_PATHS)
-            self.cap, self.most = self.cap * ENVIRONMENT_SIZE, self.most * ENVIRONMENT_SIZE
         if self.root:
             self.cap = 1 << 62  # nobody reads what it exports
         self.recursive = ctx.graph.is_recursive(method)
@@ -381,7 +372,7 @@ class MethodShape:
                 self.labels |= 1 << found
             if key[0] in (TAINT, FORMAL, DEEP):
                 self.data |= 1 << found
-            if len(self.keys) > self.most and self.fold < 2:
+            if len(self.keys) > self.ctx.limits.tokens_per_method and self.fold < 2:
                 raise Overflow("tokens_per_method")
         return found
 

@@ -16,7 +16,6 @@ from analyzer.android.names import (
     OBJECT,
     PSEUDO,
     SHIM,
-    TYPES,
     dotted,
 )
 from analyzer.hierarchy import Hierarchy
@@ -60,17 +59,17 @@ class Kit:
         self._passable: dict[int, bool] = {}
         self.object = program.type_id(OBJECT)
 
-    def static(self, name: str, type_name: str = "") -> int:
+    def static(self, name: str, type_name: str = OBJECT) -> int:
         """Field id of a pseudo-static."""
-        return self.program.field_id(ENV, name, type_name or TYPES.get(name, OBJECT))
+        return self.program.field_id(ENV, name, type_name)
 
     def pseudo_field(self, name: str) -> int:
         """Field id that stands for a pseudo-field such as `$elem`."""
         return self.program.field_id(PSEUDO, name, OBJECT)
 
-    def component_static(self, name: str, cls: int, type_name: str = "") -> int:
+    def component_static(self, name: str, cls: int, type_name: str = OBJECT) -> int:
         """Field id of `$saved$a.b.C` and the like."""
-        return self.static(f"{name}${dotted(self.program.type_name(cls))}", type_name or TYPES.get(name, OBJECT))
+        return self.static(f"{name}${dotted(self.program.type_name(cls))}", type_name)
 
     def escaped(self, code: Code, cls: int) -> Value:
         """One of the objects handed to the framework, of the given type."""

@@ -28,16 +28,6 @@ APP_WIDE = "$static$"
 OBJECT_OF = "$object"
 """Pseudo-field of an app-wide object in which the app's own object stands, where the app defines its class."""
 
-TYPES = {
-    INTENT: "Landroid/content/Intent;",
-    RESULT: "Landroid/content/Intent;",
-    BROADCAST: "Landroid/content/Intent;",
-    BINDER: "Landroid/os/IBinder;",
-    "$saved": "Landroid/os/Bundle;",
-    "$view": "Landroid/view/View;",
-}
-"""Types of pseudo-statics that hold only one kind of object."""
-
 ACC_PUBLIC_STATIC_SYNTHETIC = 0x1009
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.ir import Body, CallKind, Op
-from analyzer.shape import ANYWHERE, ENVIRONMENT_PATHS
+from analyzer.shape import ANYWHERE
 from analyzer.summary import fold_token
 from analyzer.tokens import (
     BEYOND,
@@ -54,8 +54,6 @@ class Naming:
         self.merge_keys = ctx.shapes[m].merge_keys
         own = ctx.is_own(m)
         self.k = ctx.limits.path_length_app if own else ctx.limits.path_length_library
-        if m in ctx.environments:
-            self.k = min(self.k, ENVIRONMENT_PATHS)
         self.environment = m in ctx.environments
         self.contexts = own and ctx.limits.heap_context_app > 0 and not self.environment
         self.recursive = ctx.graph.is_recursive(m)
