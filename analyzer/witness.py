@@ -7,7 +7,7 @@ shortest path through it explains the token; where the path crosses a call, the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzer.encode import EXTRA, Layout
 from analyzer.idfg import Idfg
@@ -18,6 +18,8 @@ from gpu.solution import MethodFacts
 
 START = -1
 """Pseudo-row at which a token comes into being."""
+PASSAGE = -2
+"""First of the pseudo-rows between what a summary's row takes and where it goes: many to many in few edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Witnesses:
         self.idfg, self.max_steps = idfg, max_steps
         self.tables = idfg.replay.tables
         self._graphs: dict[tuple[int, int], dict[int, list[Edge]]] = {}
+        self._passages: dict[tuple[int, int], int] = {}
         self.guesses: set[str] = set()
 
     def path(self, method: int, token: Key, row_key: Key) -> list[WitnessStep]:
@@ -131,6 +134,8 @@ class Witnesses:
         path: list[Edge] = []
         at = row
         while (last := reached.get(at)) is not None:
+            if last.source <= PASSAGE and (before := reached[last.source]) is not None:
+                last = replace(before, row=last.row)
             path.append(last)
             at = last.source
         return path[::-1]
@@ -197,11 +202,15 @@ class Witnesses:
                 targets = [cell for c in bits_of(sigma[summary.owner[r]]) for cell in link.get(c, ())]
             else:
                 targets = [row]
+            between = PASSAGE - self._passages.setdefault((application, r), len(self._passages))
+            seen: set[int] = set()
             for c in carriers:
-                sources = self._carried_from(solver, application, c, sigma, heap, bit)
-                for target in targets:
-                    for source in sources:
-                        yield Edge(source, target, op, origin, application, c, r)
+                for source in self._carried_from(solver, application, c, sigma, heap, bit):
+                    if source not in seen:
+                        seen.add(source)
+                        yield Edge(source, between, op, origin, application, c, r)
+            for target in dict.fromkeys(targets):
+                yield Edge(between, target, op, origin, application, -1, r)
 
     def _carried_from(
         self, solver: MethodFacts, application: int, column: int, sigma: list[int], heap: list[int], bit: int
