@@ -57,6 +57,7 @@ def leaks(
                     for rule in rules_for(*kinds):
                         place = (rule.id, token[1], token[2], key[1], site, key[3])
                         meetings.setdefault(place, []).append(_Meeting(method, token, key))
+    witnesses = Witnesses(idfg, max_steps)
     found = []
     seen: set[tuple[str, int, int]] = set()
     by_id: dict[str, Rule] = {}
@@ -72,12 +73,16 @@ def leaks(
         if statement in seen:
             continue
         seen.add(statement)
-        witnesses = Witnesses(idfg, max_steps)
         paths = []
-        for meeting in meetings[place]:
+        smallest = sorted(meetings[place], key=lambda m: (len(idfg.encoded.layouts[m.method].rows), m.method))
+        for meeting in smallest[:3]:
             witnesses.guesses = set()
             steps = witnesses.path(meeting.method, meeting.token, meeting.row)
             rests = set(witnesses.guesses)
+            if not steps:
+                ends = ((a.method, a.op, "the data comes in here"), (b.method, b.op, "it leaves the app here"))
+                steps = [WitnessStep(*end) for end in ends if end[1] >= 0]
+                rests.add("no witness path: only its two ends are shown")
             if meeting.row[2] == -1:
                 rests.add("widened: the sink's place was folded")
             layout = idfg.encoded.layouts[meeting.method]

@@ -16,6 +16,9 @@ from gpu import problem as pb
 from gpu.bits import bits_of
 from gpu.solution import MethodFacts
 
+MOST_WORK = 100_000
+"""Rows of summaries looked at for one witness; beyond that a finding shows its two ends only."""
+
 START = -1
 """Pseudo-row at which a token comes into being."""
 PASSAGE = -2
@@ -48,6 +51,10 @@ class WitnessStep:
     why: str
 
 
+class _TooMuch(Exception):
+    """A witness would take too long to find."""
+
+
 class Witnesses:
     """Finds witness paths in a solved app. Graphs are kept per (method, token)."""
 
@@ -57,6 +64,7 @@ class Witnesses:
         self._graphs: dict[tuple[int, int], dict[int, list[Edge]]] = {}
         self._passages: dict[tuple[int, int], int] = {}
         self.guesses: set[str] = set()
+        self.work = 0
 
     def path(self, method: int, token: Key, row_key: Key) -> list[WitnessStep]:
         """Steps by which a token reaches a row of a method; empty when it cannot be shown."""
@@ -64,7 +72,11 @@ class Witnesses:
         row = self.idfg.row(layout, row_key)
         if row < 0 or token not in layout.columns:
             return []
-        return self._expand(layout, layout.columns.index(token), row, frozenset())[: self.max_steps]
+        self.work = 0
+        try:
+            return self._expand(layout, layout.columns.index(token), row, frozenset())[: self.max_steps]
+        except _TooMuch:
+            return []
 
     # -- one method --------------------------------------------------------------------------------------------
 
@@ -188,6 +200,9 @@ class Witnesses:
     ) -> Iterator[Edge]:
         t = self.tables
         summary = t.summary(t.app_summary[application])
+        self.work += len(summary.bits)
+        if self.work > MOST_WORK:
+            raise _TooMuch
         sigma = solver.substitution(application, heap)
         first = t.write_off[application]
         for r, bits in enumerate(summary.bits):
