@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.android.names import ENV
 from analyzer.encode import Encoder
 from analyzer.hierarchy import Hierarchy
 from analyzer.libcalls import LibraryCalls
@@ -22,7 +23,7 @@ from tests.oracle.compare import differences
 from tests.oracle.method import Method
 from tests.programs.generate import generate
 from tests.programs.language import compile_program
-from tests.programs.solving import ENV, call_graph, framework_model, knowledge
+from tests.programs.solving import call_graph, framework_model, knowledge
 from tests.programs.test_section9 import CLASSES, CLEAN, EVERY_LIMIT, LEAKING
 
 
