@@ -28,6 +28,8 @@ Thing = tuple[int, int, Key]
 """(method, IR operation just before which it is looked at, token in that method's words)."""
 
 _MOST_DEPTH = 40
+_MOST_STEPS = 200
+"""Formals that one question follows up to callers; beyond, the object counts as unknown."""
 _APPENDING = frozenset({"withAppendedPath", "withAppendedId", "normalizeScheme", "buildUpon", "build"})
 """Methods that keep the address of their first argument, or receiver, up to its authority."""
 
@@ -38,7 +40,8 @@ class Conditions:
     def __init__(self, idfg: Idfg, files: AppFiles, knowledge: Knowledge) -> None:
         self.idfg, self.files, self.knowledge = idfg, files, knowledge
         self.ctx, self.program = idfg.ctx, idfg.ctx.program
-        self.concrete, self.texts = Concrete(idfg), Texts(idfg.ctx)
+        self.concrete, self.texts = Concrete(idfg, _MOST_STEPS), Texts(idfg.ctx)
+        self._known: dict[tuple[str, int, int], bool] = {}
         self._states: dict[tuple[int, int], list[int]] = {}
         self._deciders: dict[str, Callable[[Condition, int, int], bool]] = {
             "password_widget": self._password_widget,
@@ -54,7 +57,10 @@ class Conditions:
         condition, decide = self.knowledge.conditions.get(name), self._deciders.get(name)
         if condition is None or decide is None or (op < 0 and name != "exported"):
             return True
-        return decide(condition, method, op)
+        asked = name, method, op
+        if asked not in self._known:
+            self._known[asked] = decide(condition, method, op)
+        return self._known[asked]
 
     # -- the conditions ----------------------------------------------------------------------------------------
 
@@ -101,13 +107,17 @@ class Conditions:
         return depth < _MOST_DEPTH and bool(above) and all(self._in_memory(t, condition, depth + 1) for t in above)
 
     def _password_widget(self, condition: Condition, method: int, op: int) -> bool:
-        for thing in self._objects(self._argument(condition, method, op)):
+        if not any(self._widgets.values()):
+            return False
+        things = self._argument(condition, method, op)
+        things.sort(key=lambda thing: thing[2][0] == FORMAL)  # what is told at once first
+        for thing in self._objects(things):
             site = self._site(thing)
             if site is None or site.kind != "new":
                 names = self.ctx.library.app_wide_name(thing[2][1]) if site is not None else None
                 key = names[1] if names is not None else None
                 number = int(key) if key is not None and key.lstrip("-").isdigit() else None
-                if self._widgets.get(number, bool(self._widgets) and any(self._widgets.values())):
+                if self._widgets.get(number, True):
                     return True
         return False
 
@@ -124,8 +134,10 @@ class Conditions:
     def _private_content(self, condition: Condition, method: int, op: int) -> bool:
         manifest = self.files.manifest
         own = {a for c in manifest.components for a in c.authorities} if manifest is not None else set()
+        if not own:
+            return True
         things = list(self._objects(self._argument(condition, method, op)))
-        return not things or not own or any(not self._is_address_of(t, own, 0) for t in things)
+        return not things or any(not self._is_address_of(t, own, 0) for t in things)
 
     def _is_address_of(self, thing: Thing, own: set[str], depth: int) -> bool:
         texts = self._addresses(thing, depth)
