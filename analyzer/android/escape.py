@@ -28,6 +28,9 @@ NO_CALLBACK = frozenset(
 )
 """Parameters of these types do not register callbacks."""
 
+_TAKING_BACK = ("remove", "unregister", "cancel", "unbind")
+"""Beginnings of names of methods that end what others began: what they are given is not called back for that."""
+
 _OBJECT = "Ljava/lang/Object;"
 _OBJECT_METHODS = frozenset(
     {"toString", "hashCode", "equals", "getClass", "notify", "notifyAll", "wait", "finalize", "clone"}
@@ -68,7 +71,11 @@ class Escapes:
     def _find(self, method: int) -> list[int]:
         p, h = self._program, self._hierarchy
         ref = p.method(method)
-        if ref.name in _OBJECT_METHODS or (ref.name == "<init>" and p.type_name(ref.cls) == _OBJECT):
+        if (
+            ref.name.startswith(_TAKING_BACK)
+            or ref.name in _OBJECT_METHODS
+            or (ref.name == "<init>" and p.type_name(ref.cls) == _OBJECT)
+        ):
             return []
         names = [p.type_name(t) for t in ref.params]
         model = self._model(method)
