@@ -10,7 +10,8 @@ from tests.programs.solving import Solved, solve
 
 PREFERENCES = """
 extern class Editor = "Landroid/content/SharedPreferences$Editor;" { Editor putString(String k, String v); }
-extern class Preferences = "Landroid/content/SharedPreferences;" { Editor edit(); String getString(String k, String d); }
+extern class Preferences = "Landroid/content/SharedPreferences;" {
+  Editor edit(); String getString(String k, String d); }
 extern class Context = "Landroid/content/Context;" { Context(); Preferences getSharedPreferences(String n, int m); }
 class Store { static void put(Context c, String v) {
   Preferences p = c.getSharedPreferences("a", 0); Editor e = p.edit(); e.putString("k", v); } }
@@ -47,13 +48,10 @@ def test_preferences_are_one_object_per_name_wherever_they_are_asked_for(name: s
 
 
 def test_what_is_put_under_an_unknown_name_may_be_under_any() -> None:
-    main = """Context c = new Context(); String n = (String) Api.mark("x") ; Preferences q = c.getSharedPreferences(n, 0);
+    main = """Context c = new Context(); String n = Names.any(); Preferences q = c.getSharedPreferences(n, 0);
       Editor e = q.edit(); e.putString("k", source()); Preferences p = c.getSharedPreferences("b", 0);
       sink(p.getString("k", ""));"""
-    assert leaks(
-        PREFERENCES + 'extern class Names = "Lunknown/Names;" { static String any(); }',
-        main.replace('(String) Api.mark("x")', "Names.any()"),
-    )
+    assert leaks(f'{PREFERENCES} extern class Names = "Lunknown/Names;" {{ static String any(); }}', main)
 
 
 @pytest.mark.parametrize(("other", "leaking"), [(1, True), (2, False)])
@@ -87,7 +85,8 @@ def test_app_wide_objects_are_in_the_table_from_the_start() -> None:
     assert library(found).kin[keyed] == [whole] and keyed in library(found).kin[whole]
 
 
-UNKNOWN = 'extern class Lib = "Lunknown/Lib;" { Lib(); static String describe(Foo f); static String view(View v); String own(); }'
+UNKNOWN = """extern class Lib = "Lunknown/Lib;" {
+  Lib(); static String describe(Foo f); static String view(View v); String own(); }"""
 VISIBLE = f"""
 extern class View = "Landroid/view/View;" {{ View(); }}
 class Foo {{ Object s; }} class Mine extends View {{ Object s; }}
