@@ -202,8 +202,6 @@ class Context:
         self.shapes: dict[int, MethodShape] = {}
         self.damaged: dict[int, str] = {}
         self.folded: dict[int, int] = {}
-        self.sink_sites: dict[tuple[int, int], set[int]] = {}
-        """(sink, position) -> sites of sink rows that lost theirs."""
         self._lowered: dict[int, Lowered] = {}
         self._passes: dict[tuple[int, bool, int], bool] = {}
         self._dispatch: dict[tuple[int, int], int] = {}
@@ -1101,8 +1099,6 @@ class MethodShape:
                 bits &= ~(1 << skip)
             if key[0] in (SINK, TABLE, TABLE_CELL):
                 bits &= self.data & ~self.labels
-            if key[0] == SINK and key[2] == -1 and self.row_keys[row][2] >= 0:
-                self.ctx.sink_sites.setdefault((key[1], key[3]), set()).add(self.row_keys[row][2])
             if bits:
                 if bits not in sets:
                     sets[bits] = {names[t] for t in bits_of(bits)}

@@ -20,6 +20,7 @@ from analyzer.limits import Limits
 from analyzer.models import Knowledge
 from analyzer.program import Program
 from analyzer.shape import Context
+from analyzer.taint import sink_sites
 from analyzer.tokens import SINK, TAINT
 from gdroid.app import App
 from gdroid.options import Options
@@ -62,11 +63,11 @@ class Solved:
         """(source statement, sink statement) pairs, each a (method, IR operation)."""
         found = set()
         sites = self.ctx.sites
-        for layout in self.encoded.layouts.values():
+        for method, layout in self.encoded.layouts.items():
             for row, key in enumerate(layout.rows):
                 if isinstance(key, int) or key[0] != SINK:
                     continue
-                at = self.ctx.sink_sites.get((key[1], key[3]), ()) if key[2] == -1 else [key[2]]
+                at = sink_sites(self.idfg, method, key)
                 for c in bits_of(self.solution.rows[layout.number][row]):
                     token = layout.columns[c]
                     if token[0] == TAINT:
