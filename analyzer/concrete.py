@@ -9,17 +9,19 @@ once; tokens then flow down from where they stand for themselves, through what f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from analyzer.encode import Layout
 from analyzer.idfg import Idfg
 from analyzer.lower import DATA_ONLY
-from analyzer.shape import ANYWHERE, Application, CallSite, MethodShape
-from analyzer.summary import fold_token, is_outside
+from analyzer.shape import Application, CallSite, MethodShape
+from analyzer.summary import is_outside
+from analyzer.table import ANY_MEMBER, MANY
 from analyzer.tokens import (
     BEYOND,
     CELL,
     DEEP,
+    FOLDED,
     FORMAL,
     LIBRARY_BY_TYPE,
     OBJECT,
@@ -27,6 +29,7 @@ from analyzer.tokens import (
     UNKNOWN,
     Fields,
     Key,
+    Through,
     root_field,
 )
 from gpu import problem as pb
@@ -188,14 +191,15 @@ class Binding:
     def _region(self, key: Key) -> list[Key]:
         """Formals from whose cells a region of the callee is reached."""
         shape, ctx = self.ctx.shapes[self.callee], self.ctx
-        depth = min(shape.k, {0: shape.k, 1: 1, 2: 0}[shape.fold])
+        depth = min(shape.k, (shape.k, 1, 0, 0)[shape.fold])
         cells = self.concrete.cells(self.concrete.idfg.encoded.layouts[self.callee])
-        star = ctx.fields.star
         root: Key = (FORMAL, key[1], ())
         found = [
             k
             for k in self.concrete.idfg.encoded.layouts[self.callee].columns
-            if k[0] == FORMAL and k[1] == key[1] and (len(k[2]) >= depth or star in cells.get(k, ()))
+            if k[0] == FORMAL
+            and k[1] == key[1]
+            and (len(k[2]) >= depth or any(b in cells.get(k, ()) for b in ctx.fields.below))
         ]
         return found or [root]
 
@@ -223,21 +227,26 @@ class Binding:
         if key[0] != DEEP:
             return {self._fold(self.shape.rename(self.call, key))}
         sources = self._region(key)
+        through, nothing = self.ctx.shapes[self.callee].through, self.fields.through(())
+        taken = through.get((DEEP, key[1], 0), nothing)
+        if key[2]:
+            taken |= through.get(key, nothing)
         found: set[Key] = set()
         frontier = set().union(*(values[s] for s in sources))
         while frontier:
-            fresh = self._child(frontier, self.fields.star, {key}, values) - found
+            fresh = self._child(frontier, taken, {key}, values) - found
             found |= fresh
             frontier = fresh
         return found
 
-    def _child(self, owners: set[Key], f: int, named: set[Key], values: Mapping[Key, set[Key]]) -> set[Key]:
+    def _child(self, owners: set[Key], f: int | Through, named: set[Key], values: Mapping[Key, set[Key]]) -> set[Key]:
         """What cells of `owners` held before the call, or may get from the callee through an aliasing argument."""
         found = {k for k in owners if k[0] == TAINT}
         for owner in owners - found:
             found |= self.read(owner, f)
         for owner, field, content in self.stored():
-            if owner not in named and self.fields.related(f, (field,)) and values[owner] & owners:
+            read = f.meets(field) if isinstance(f, Through) else bool(self.fields.related(f, (field,)))
+            if read and owner not in named and values[owner] & owners:
                 found |= set().union(*(values[k] for k in content))
         return found
 
@@ -283,19 +292,30 @@ class Binding:
     def _keys(self, bits: int) -> set[Key]:
         return {self.layout.columns[c] for c in bits_of(bits)}
 
-    def read(self, owner: Key, f: int) -> set[Key]:
-        """What field f of an object held before the call."""
-        if not self._fits(owner, f):
-            return set()
+    def read(self, owner: Key, f: int | Through) -> set[Key]:
+        """What a field of an object, or any of some fields, held before the call."""
         present = self.concrete.cells(self.layout).get(owner, {})
-        heap = self.heap()
+        heap, table, member = self.heap(), self.ctx.table, self.ctx.table.member(owner)
         found: set[Key] = set()
+        if isinstance(f, Through):
+            for g in present:
+                if f.meets(g):
+                    found |= self._keys(heap[present[g]])
+            found |= {self._fold(k) for k in self._entry(owner, self.fields.below[f.own])}
+            if member is not None:
+                found |= table.reached(member, f) | {member if member in MANY else ANY_MEMBER}
+                for g in f.fields if member in MANY else ():
+                    if g not in present and self.fields.is_private(g):
+                        found |= self._entry(owner, g)
+            return found
+        if not self._fits(owner, f):
+            return found
         for g in self.fields.related(f, present):
             found |= self._keys(heap[present[g]])
         if f not in present:
             found |= {self._fold(k) for k in self._entry(owner, f)}
-        if owner[0] == OBJECT and owner[1] in self.ctx.table.sites and f != self.fields.star:
-            for g in self.fields.related(f, self.ctx.table.by_site.get(owner[1], ())):
+        if member is not None:
+            for g in self.fields.related(f, table.fields_of(member)):
                 if g not in present:
                     found |= {self._fold(k) for k in self._entry(owner, g)}
         return found
@@ -311,25 +331,28 @@ class Binding:
             return self.ctx.related_types(self.shape.known_type(key), cls)
         return self.ctx.passes(key, cls)
 
-    def _entry(self, key: Key, f: int) -> Iterable[Key]:
+    def _entry(self, key: Key, f: int) -> set[Key]:
         """What a cell that the caller does not name held when the caller began: what `MethodShape.cell` would say."""
-        ctx, kind = self.ctx, key[0]
-        if kind == FORMAL:
-            deep = f == ctx.fields.star or len(key[2]) >= self.shape.k
-            return [(DEEP, key[1]) if deep else (FORMAL, key[1], (*key[2], f))]
-        if kind in (DEEP, BEYOND, UNKNOWN):
-            return [key]
-        if kind == OBJECT and key[1] in ctx.table.sites:
-            if f == ctx.fields.star:
-                return [*ctx.table.reached_labels(key[1]), (BEYOND, ANYWHERE)]
-            return ctx.table.content((key[1], f), ctx.limits.objects_per_static)
-        if not ctx.fields.data_only(f):
+        ctx, kind, fields = self.ctx, key[0], self.fields
+        member = ctx.table.member(key)
+        found: set[Key] = set()
+        if member is not None and f not in fields.below:
+            found |= ctx.table.content((member, f), ctx.limits.objects_per_static)
+        if f == fields.star:
+            return found
+        if kind == FORMAL and f not in fields.below and len(key[2]) < self.shape.k:
+            return {(FORMAL, key[1], (*key[2], f))}
+        if kind in (FORMAL, DEEP):
+            kind_before = key[2] if kind == DEEP else fields.through(key[2]).own
+            return {(DEEP, key[1], kind_before | int(f == fields.below[1] or fields.is_own(f)))}
+        if kind in (BEYOND, UNKNOWN):
+            return found | {key}
+        if not fields.data_only(f):
             if kind == LIBRARY_BY_TYPE:
-                return [(BEYOND, -1)]
-            if kind == OBJECT and ctx.sites[key[1]].outside:
-                return [(BEYOND, key[1])]
-        return []
+                found.add((BEYOND, FOLDED))
+            elif kind == OBJECT and ctx.sites[key[1]].outside:
+                found.add((BEYOND, key[1]))
+        return found
 
     def _fold(self, key: Key) -> Key:
-        fold = self.shape.fold
-        return fold_token(key, fold, self.ctx.sites, self.ctx.table.sites) if fold else key
+        return self.ctx.folding.token(key, self.shape.fold)

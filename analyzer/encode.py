@@ -11,7 +11,7 @@ from analyzer.ir import Op
 from analyzer.lower import CALL, GEN, LOAD, OR, STORE, TABLE_GET, Primitive
 from analyzer.shape import Application, CallSite, Context, MethodShape, image
 from analyzer.summary import Summary, repr_key
-from analyzer.tokens import CELL, CELL_DATA, SINK, STATIC, TABLE, TABLE_CELL, TAINT, Key, root_field
+from analyzer.tokens import CELL, CELL_DATA, SINK, STATIC, TABLE, TABLE_CELL, Key, Through, root_field
 from gpu import problem as pb
 from gpu.bits import bits_of
 from gpu.problem import Problem
@@ -170,7 +170,6 @@ class _MethodEncoder:
         self.shape: MethodShape = encoder.ctx.shapes[method]
         self._masks: dict[int, int] = {}
         self._links: dict[tuple[tuple[int, int], ...], int] = {}
-        self._all = -1
         self._work = [_Block()]
         self._applications: dict[int, list[Application]] = {}
         self._sigma: dict[tuple[int, int], list[int]] = {}
@@ -262,13 +261,9 @@ class _MethodEncoder:
         g = fields.elem if shape.merge_keys and fields.wild(f) == fields.elem else f
         return self.link((t, shape.cells[t][g]) for t in bits_of(owners & ~shape.labels) if g in shape.cells[t])
 
-    def all_link(self) -> int:
-        if self._all < 0:
-            shape = self.shape
-            self._all = self.link(
-                (t, r) for t, cells in enumerate(shape.cells) for r in cells.values() if shape.keys[t][0] != TAINT
-            )
-        return self._all
+    def wide_link(self, owners: int, through: Through) -> int:
+        shape = self.shape
+        return self.link((t, r) for t in bits_of(owners & ~shape.labels) for r in shape.wide_rows(t, through))
 
     # -- code --------------------------------------------------------------------------------------------------
 
@@ -401,7 +396,10 @@ class _MethodEncoder:
             elif kind == pb.CHILD:
                 e.binds.add(-1, self.read_link(sigma[s.parent[c]], s.field[c]), -1)
             else:
-                e.binds.add(-1, self.all_link(), -1)
+                through = s.through[c]
+                assert through is not None
+                owners = image(sum(1 << source for source in s.region[c]), sigma) | sigma[c]
+                e.binds.add(-1, self.wide_link(owners, through), -1)
         e.binds.close()
         for r, key in enumerate(s.rows):
             value = image(s.bits[r], sigma)

@@ -13,6 +13,7 @@ sink lets out, and that goes into an unmodelled method, is what library code rea
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from analyzer import summary
@@ -39,6 +40,7 @@ from analyzer.tokens import (
     Key,
     Site,
     Sites,
+    Through,
 )
 
 ACC_NATIVE = 0x100
@@ -165,6 +167,11 @@ class LibraryCalls:
                 self.kin.setdefault(whole, []).append(found)
         return found
 
+    @property
+    def singletons(self) -> Collection[int]:
+        """Sites of the app-wide objects named so far."""
+        return self._singletons.values()
+
     def outbox(self, kind: str) -> int:
         """Pseudo-static that intents sent to components of a kind go to."""
         return self.fields.resolve(self.program.field_id(ENV, f"{OUTBOX}${kind}", "Ljava/lang/Object;"))
@@ -231,7 +238,7 @@ class _Builder:
         self.ref = lib.program.method(method)
         self.shift = 0 if static else 1
         self.rows: dict[Key, set[Key]] = defaultdict(set)
-        self.regions: dict[Key, tuple[Key, ...]] = {}
+        self.regions: dict[Key, tuple[tuple[Key, ...], Through]] = {}
         self.created: dict[Access, list[Key]] = defaultdict(list)
 
     def build(self, shimmed: bool, marks_only: bool) -> Effect:
@@ -321,7 +328,7 @@ class _Builder:
             if not self.is_open(root):
                 key = (FORMAL, root, (self.lib.fields.outer,))
         deep = (DEEP, root, key[2])
-        self.regions[deep] = (key,)
+        self.regions[deep] = ((key,), self.lib.fields.through((self.lib.fields.star,)))
         return {key, deep}
 
     def is_open(self, root: int) -> bool:

@@ -382,7 +382,7 @@ class _Listing:
         same: list[str] = []
         for at, (bits, entry) in enumerate(zip(view.before(op), view.entry, strict=True)):
             if bits and bits == entry:
-                same += [self.slot(at)] if view.heap_row(at)[-1] != view.idfg.ctx.fields.star else []
+                same += [self.slot(at)] if view.heap_row(at)[-1] not in view.idfg.ctx.fields.below else []
             elif bits:
                 self.used.add("=")
                 lines += self.row(f"{self.slot(at)} =", bits, "·")

@@ -7,8 +7,8 @@ rows and columns, the clear sets, the call targets and every folding of the enco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from analyzer import summary as summaries
 from analyzer.callgraph.graph import CallGraph
@@ -18,13 +18,15 @@ from analyzer.libcalls import HERE, Effect, LibraryCalls
 from analyzer.limits import Limits
 from analyzer.lower import CALL, DATA_ONLY, GEN, LOAD, OR, STORE, TABLE_GET, Lowered, Lowering, Primitive, is_dispatched
 from analyzer.program import Program
-from analyzer.summary import Summary, fold_row, fold_token, is_outside
+from analyzer.summary import Folding, Summary, is_outside
+from analyzer.table import ANY_MEMBER, MANY, Place, Table, concrete, store_place
 from analyzer.tokens import (
     BEYOND,
     BY_TYPE,
     CELL,
     CELL_DATA,
     DEEP,
+    FOLDED,
     FORMAL,
     FRESH,
     LIBRARY_BY_TYPE,
@@ -45,14 +47,12 @@ from analyzer.tokens import (
     Key,
     Site,
     Sites,
+    Through,
     root_field,
     static_root,
 )
 from gpu.bits import bits_of
 from gpu.problem import CHILD, CONSTANT, REGION, ROOT
-
-ANYWHERE = -1
-"""Site in the table for any object of it: what is reached through all fields of a table object is one of these."""
 
 Route = tuple[int, int, Callable[["MethodShape", int], bool]]
 """(pseudo-static, pseudo-static, test): in the root, objects in the first that pass the test reach the second too."""
@@ -66,80 +66,13 @@ ROUTES = -100
 ESCAPES = -3
 """Filter of `$escaped`: app objects and what may stand for them."""
 
-EMPTY = Summary((), (), (), (), (), (), (), (), ())
+COARSEST = 3
+"""Highest level of `Folding`."""
 
+MOST_OWN_PATHS = 64
+"""Formals through own fields that a summary over the cap may still name."""
 
-@dataclass(slots=True)
-class Table:
-    """Library statics and the cells of every object that they reach, for the whole app."""
-
-    statics: dict[int, set[Key]] = field(default_factory=dict)
-    cells: dict[tuple[int, int], set[Key]] = field(default_factory=dict)
-    sites: set[int] = field(default_factory=set)
-    kin: dict[int, list[int]] = field(default_factory=dict)
-    """Sites that may stand for the same object: what one holds is read from the other too."""
-
-    by_site: dict[int, list[int]] = field(default_factory=dict)
-    """Fields of each object of the table that hold something."""
-    labels: dict[int, frozenset[Key]] = field(default_factory=dict)
-    """Labels that are reached from each object of the table, through all fields."""
-
-    _content: dict[int | tuple[int, int], frozenset[Key]] = field(default_factory=dict)
-
-    def index(self) -> None:
-        """Brings what is derived from the cells up to date."""
-        self._content = {}
-        self.by_site = {}
-        for site, f in sorted(self.cells):
-            self.by_site.setdefault(site, []).append(f)
-        known = dict(self.by_site)
-        for site, others in self.kin.items():
-            held = {f for s in (site, *others) for f in known.get(s, ())}
-            if held:
-                self.by_site[site] = sorted(held)
-        any_site = set(self.by_site.get(ANYWHERE, ()))
-        known_sites: set[int] = self.sites | set(self.by_site) if any_site else set()
-        for site in known_sites:
-            self.by_site[site] = sorted(any_site.union(self.by_site.get(site, ())))
-        own = {
-            site: frozenset(k for f in fs for k in self._cell(site, f) if k[0] == TAINT)
-            for site, fs in self.by_site.items()
-        }
-        anywhere = own.get(ANYWHERE, frozenset())
-        near = {
-            site: {k[1] for f in fs for k in self._cell(site, f) if k[0] == OBJECT} for site, fs in self.by_site.items()
-        }
-        self.labels = {site: labels | anywhere for site, labels in own.items()}
-        again = True
-        while again:
-            again = False
-            for site, neighbours in near.items():
-                reached = self.labels[site].union(*(self.labels.get(o, anywhere) for o in neighbours))
-                if reached != self.labels[site]:
-                    self.labels[site], again = reached, True
-
-    def content(self, place: int | tuple[int, int], most: int) -> frozenset[Key]:
-        """What a static or a cell holds, seen by a load: beyond `most` objects, one unknown object and all labels."""
-        known = self._content.get(place)
-        if known is None:
-            keys = self.statics.get(place, set()) if isinstance(place, int) else self._cell(*place)
-            objects = [k for k in keys if k[0] != TAINT]
-            if len(objects) > most:
-                labels = {k for k in keys if k[0] == TAINT}
-                labels.update(*(self.labels.get(k[1], ()) for k in objects if k[0] == OBJECT))
-                known = frozenset(labels | {(BEYOND, ANYWHERE)})
-            else:
-                known = frozenset(keys)
-            self._content[place] = known
-        return known
-
-    def reached_labels(self, site: int) -> frozenset[Key]:
-        """Labels that are reached from an object of the table."""
-        return self.labels.get(site) or self.labels.get(ANYWHERE, frozenset())
-
-    def _cell(self, site: int, f: int) -> set[Key]:
-        found = self.cells.get((site, f), set()) | self.cells.get((ANYWHERE, f), set())
-        return found.union(*(self.cells.get((other, f), ()) for other in self.kin.get(site, ())))
+EMPTY = Summary((), (), (), (), (), (), (), (), (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +130,8 @@ class Context:
         self.parameter_sources = parameter_sources
         self.environments = frozenset(call_graph.environments)
         self.routes: tuple[Route, ...] = ()
-        self.table = Table(sites=library.app_wide, kin=library.kin)
+        self.table = Table(self.fields, library.app_wide, library.singletons, library.kin)
+        self.folding = Folding(self.sites, self.table, self.fields, self.is_own)
         self.summaries: dict[int, Summary] = {}
         self.shapes: dict[int, MethodShape] = {}
         self.damaged: dict[int, str] = {}
@@ -301,6 +235,9 @@ class MethodShape:
         self.cells: list[dict[int, int]] = []
         self.reach: list[int] = []
         """Per token, the union of its cells: what a read of all fields reads."""
+        self.through: dict[Key, Through] = {}
+        """Per region token, the fields through which it is reached."""
+        self._wide: list[dict[Through, tuple[int, list[int]]]] = []
         self.row_owner: dict[int, int] = {}
         self._reads: list[dict[int, tuple[int, list[int]]]] = []
         self.labels = self.data = 0
@@ -315,8 +252,8 @@ class MethodShape:
         self._masks: dict[int, tuple[int, int]] = {}
         self.heap_version = 0
         self.field_versions: dict[int, int] = {}
-        self.table_reads: dict[tuple[int, int] | int, frozenset[Key]] = {}
-        self.table_wild: set[tuple[int, int, int]] = set()
+        self.table_reads: dict[Place | tuple[Key, Through], frozenset[Key]] = {}
+        self.table_wild: set[tuple[Key, int, int]] = set()
         self.changed = False
         self.origin: dict[int, set[tuple[int, Key]]] = {}
         self.callee_unique: dict[int, bool] = {}
@@ -358,7 +295,7 @@ class MethodShape:
 
     def token(self, key: Key) -> int:
         """Number of a token, new or known."""
-        key = fold_token(key, self.fold, self.ctx.sites, self.ctx.table.sites) if self.fold else key
+        key = self.ctx.folding.token(key, self.fold)
         found = self.index.get(key)
         if found is None:
             found = self.index[key] = len(self.keys)
@@ -366,11 +303,12 @@ class MethodShape:
             self.cells.append({})
             self.reach.append(0)
             self._reads.append({})
+            self._wide.append({})
             if key[0] == TAINT:
                 self.labels |= 1 << found
             if key[0] in (TAINT, FORMAL, DEEP):
                 self.data |= 1 << found
-            if len(self.keys) > self.ctx.limits.tokens_per_method and self.fold < 2:
+            if len(self.keys) > self.ctx.limits.tokens_per_method and self.fold < COARSEST:
                 raise Overflow("tokens_per_method")
         return found
 
@@ -459,33 +397,60 @@ class MethodShape:
     def _entry_bits(self, token: int, f: int) -> int:
         ctx, key = self.ctx, self.keys[token]
         kind = key[0]
-        if kind == FORMAL:
-            deep = f == ctx.fields.star or len(key[2]) >= self.k
-            return 1 << self.token((DEEP, key[1]) if deep else (FORMAL, key[1], (*key[2], f)))
-        if kind in (DEEP, BEYOND, UNKNOWN):
-            return 1 << token
-        bits = 0
-        if kind == OBJECT and key[1] in ctx.table.sites:
-            if f == ctx.fields.star:
-                labels = ctx.table.reached_labels(key[1])
-                self.table_reads[key[1], f] = labels
-                for content in sorted(labels):
-                    bits |= 1 << self.token(content)
-                return bits | 1 << self.token((BEYOND, ANYWHERE))
-            found = self.table_reads[key[1], f] = ctx.table.content((key[1], f), ctx.limits.objects_per_static)
-            for content in sorted(found, key=summaries.repr_key):
-                bits |= 1 << self.token(content)
+        if f == ctx.fields.star:  # only ever what was stored there
+            return self._table_bits(key, f)
+        if kind in (FORMAL, DEEP):
+            return 1 << self._held_on_entry(key, f)
+        bits = self._table_bits(key, f)
+        if kind in (BEYOND, UNKNOWN):
+            return bits | 1 << token
         if not ctx.fields.data_only(f):
             if kind == LIBRARY_BY_TYPE:
-                bits |= 1 << self.token((BEYOND, -1))
+                bits |= 1 << self.token((BEYOND, FOLDED))
             elif kind == OBJECT and ctx.sites[key[1]].outside:
                 bits |= 1 << self.token((BEYOND, key[1]))
         return bits
 
+    def _held_on_entry(self, key: Key, f: int) -> int:
+        """What a cell of a formal or a region held on entry: a longer path, or a region."""
+        fields = self.ctx.fields
+        if key[0] == FORMAL and len(key[2]) < self.k and f not in fields.below:
+            held = self.token((FORMAL, key[1], (*key[2], f)))
+        else:
+            held = self.token((DEEP, key[1], self._region_kind(key) | int(f == fields.below[1] or fields.is_own(f))))
+        region = self.keys[held]
+        if region[0] == DEEP and f not in fields.below:
+            self._go_through(region, fields.through((f,)))
+        return held
+
+    def _region_kind(self, key: Key) -> int:
+        """1 when a formal or region is reached through fields of the app's own classes, else 0."""
+        return int(key[2]) if key[0] == DEEP else self.ctx.fields.through(key[2]).own
+
+    def _table_bits(self, key: Key, f: int) -> int:
+        """What the table knows of a cell."""
+        ctx, bits = self.ctx, 0
+        member = ctx.table.member(key)
+        if member is None:
+            return 0
+        if f in ctx.fields.below:  # a read through several fields begins it
+            return 0
+        place = (member, f)
+        found = self.table_reads[place] = ctx.table.content(place, ctx.limits.objects_per_static)
+        for content in sorted(found, key=summaries.repr_key):
+            bits |= 1 << self.token(content)
+        return bits
+
+    def _go_through(self, region: Key, through: Through) -> None:
+        """Notes fields through which a region is reached."""
+        known = self.through.get(region)
+        grown = self.through[region] = through if known is None else known | through
+        self.changed |= grown is not known
+
     def _has_entry(self, key: Key) -> bool:
-        if key[0] == OBJECT:
-            return key[1] in self.ctx.table.sites or self.ctx.sites[key[1]].outside
-        return key[0] in (FORMAL, DEEP, BEYOND, UNKNOWN, LIBRARY_BY_TYPE)
+        if key[0] in (FORMAL, DEEP, BEYOND, UNKNOWN, LIBRARY_BY_TYPE) or self.ctx.table.member(key) is not None:
+            return True
+        return bool(key[0] == OBJECT and self.ctx.sites[key[1]].outside)
 
     def read_rows(self, token: int, f: int) -> list[int]:
         """Rows that a read of field f of a token reads, in the order of their fields."""
@@ -499,29 +464,70 @@ class MethodShape:
             ctx, key = self.ctx, self.keys[token]
             if self._has_entry(key):
                 self.cell(token, f)
-                if key[0] == OBJECT and key[1] in ctx.table.sites and f != ctx.fields.star:
-                    others = ctx.fields.related(f, ctx.table.by_site.get(key[1], ()))
+                member = ctx.table.member(key)
+                if member is not None:
+                    others = ctx.fields.related(f, ctx.table.fields_of(member))
                     for other in others:
                         self.cell(token, other)
-                    self.table_wild.add((key[1], f, len(others)))
+                    self.table_wild.add((member, f, len(others)))
             found = [cells[g] for g in ctx.fields.related(f, cells)]
         self._reads[token][f] = (len(cells), found)
         return found
+
+    def wide_rows(self, token: int, through: Through) -> list[int]:
+        """Rows that a read through some fields reads of a token, as far as they are known."""
+        cells = self.cells[token]
+        memo = self._wide[token].get(through)
+        if memo is None or memo[0] != len(cells):
+            memo = self._wide[token][through] = (len(cells), [r for g, r in sorted(cells.items()) if through.meets(g)])
+        return memo[1]
 
     def read(self, owners: int, f: int) -> int:
         """Union of the cells of field f of some tokens, with the labels of the tokens."""
         bits = owners & self.labels
         rows = self.rows
-        if f == self.ctx.fields.star:
-            for token in bits_of(owners & ~bits):
-                if f not in self._reads[token]:
-                    self.read_rows(token, f)
-                bits |= self.reach[token]
-            return bits
         for token in bits_of(owners & ~bits):
             for row in self.read_rows(token, f):
                 bits |= rows[row]
         return bits
+
+    def read_through(self, owners: int, through: Through) -> int:
+        """Union of the cells of some tokens that a read through some fields reads, with the labels of the tokens."""
+        bits = owners & self.labels
+        rows = self.rows
+        for token in bits_of(owners & ~bits):
+            if through not in self._wide[token]:
+                self._begin_below(token, through)
+            for row in self.wide_rows(token, through):
+                bits |= rows[row]
+        return bits
+
+    def _begin_below(self, token: int, through: Through) -> None:
+        """First read of a token through some fields: what it held there as it came in."""
+        ctx, key = self.ctx, self.keys[token]
+        self._wide[token][through] = (-1, [])
+        if not self._has_entry(key):
+            return
+        below = ctx.fields.below[through.own]
+        row = self.cell(token, below)
+        if key[0] in (FORMAL, DEEP):
+            self._go_through((DEEP, key[1], self._region_kind(key) | through.own), through)
+        member = ctx.table.member(key)
+        if member is not None:
+            labels = self.table_reads[member, through] = ctx.table.reached(member, through)
+            bits = 0
+            for found in (*sorted(labels), member if member in MANY else ANY_MEMBER):
+                bits |= 1 << self.token(found)
+            if member in MANY and through.private:
+                for f in sorted(through.fields):
+                    if ctx.fields.is_private(f):
+                        self.read_rows(token, f)
+            if bits & ~self.rows[row]:
+                self.entry[row] = self.entry.get(row, 0) | bits
+                self.rows[row] |= bits
+                self.reach[token] |= bits
+                self.changed = True
+                self._touch(below)
 
     def write(self, row: int, bits: int) -> None:
         """Adds what passes the row's filter to a row."""
@@ -544,7 +550,7 @@ class MethodShape:
     def _version(self, f: int) -> object:
         """Changes whenever a read of the field may read something else."""
         fields = self.ctx.fields
-        if f in (fields.star, fields.any, fields.elem, fields.outer):
+        if f in (fields.any, fields.elem, fields.outer):
             return self.heap_version
         get = self.field_versions.get
         return get(f, 0), get(fields.star, 0), get(fields.wild(f), 0)
@@ -561,11 +567,11 @@ class MethodShape:
             if self._fits(token, f):
                 row = self.cell(token, f)
                 self.write(row, bits)
-                key = self.keys[token]
-                if (key[0] == OBJECT and key[1] in self.ctx.table.sites) or key == (BEYOND, ANYWHERE):
-                    depends = bits & self.data & ~self.labels & self.mask(self.filter[row])
-                    if depends:
-                        self.write(self.row((TABLE_CELL, key[1], f)), depends)
+                depends = bits & self.data & ~self.labels & self.mask(self.filter[row])
+                if depends:
+                    member = self.ctx.table.member(self.keys[token])
+                    if member is not None:
+                        self.write(self.row((TABLE_CELL, store_place(member), f)), depends)
 
     def slot(self, slot: int | Key) -> int:
         """Row number of a slot."""
@@ -833,13 +839,14 @@ class MethodShape:
         return bits
 
     def _region(self, s: Summary, c: int, result: list[int]) -> int:
-        bits, star = 0, self.ctx.fields.star
+        bits, through = 0, s.through[c]
+        assert through is not None
         for source in s.region[c]:
             alias = tuple(r for r in s.alias[c] if s.owner[r] != source)
-            bits |= self._aliased(self.read(result[source], star), result[source], s, alias, result)
+            bits |= self._aliased(self.read_through(result[source], through), result[source], s, alias, result)
         frontier = bits
         while frontier:
-            found = self._aliased(self.read(frontier, star), frontier, s, s.alias[c], result)
+            found = self._aliased(self.read_through(frontier, through), frontier, s, s.alias[c], result)
             frontier = found & ~bits
             bits |= found
         return bits
@@ -931,10 +938,20 @@ class MethodShape:
                 other_key = self.keys[other]
                 if other == token or (constructor and other_key[0] in (FORMAL, DEEP)):
                     continue
-                outside = is_outside(other_key, ctx.sites, ctx.table.sites) and ctx.fields.related(f, cells)
-                if outside and self.compatible(key, other_key):
+                if not is_outside(other_key, ctx.sites, ctx.table.sites) or not self._meets(other_key, cells, f):
+                    continue
+                if self.compatible(key, other_key):
                     return -1
         return self.cells[token][f]
+
+    def _meets(self, key: Key, cells: dict[int, int], f: int) -> bool:
+        """Whether a cell f of an outside token is read or written here, or in a callee."""
+        fields = self.ctx.fields
+        if any(below in cells for below in fields.below):
+            regions = [self.through.get((DEEP, key[1], own)) for own in (0, 1)] if key[0] in (FORMAL, DEEP) else []
+            if not regions or any(through is not None and through.meets(f) for through in regions):
+                return True
+        return bool(fields.related(f, cells))
 
     def compatible(self, a: Key, b: Key) -> bool:
         """Whether two tokens may stand for one object, by their types."""
@@ -1038,15 +1055,14 @@ class MethodShape:
     def export_plan(self, level: int) -> tuple[list[tuple[int, Key, int]], dict[int, Key]]:
         """What is exported: (row, export row, column not exported or -1), and the export name of each token."""
         ctx = self.ctx
-        table_sites = ctx.table.sites
-        names = {t: fold_token(k, level, ctx.sites, table_sites) for t, k in enumerate(self.keys)}
+        names = {t: ctx.folding.token(k, level) for t, k in enumerate(self.keys)}
         plan: list[tuple[int, Key, int]] = []
         frontier = 0
         taken = 0
 
         def take(row: int, skip: int, only: int = -1) -> None:
             nonlocal frontier
-            key = fold_row(self.row_keys[row], level, ctx.sites, table_sites, ctx.fields)
+            key = ctx.folding.row(self.row_keys[row], level)
             bits = self.rows[row] & only & ~skip
             plan.append((row, key, skip.bit_length() - 1))
             frontier |= bits
@@ -1072,7 +1088,7 @@ class MethodShape:
             token = (frontier & ~taken & -(frontier & ~taken)).bit_length() - 1
             taken |= 1 << token
             key = self.keys[token]
-            if key[0] in (FORMAL, DEEP, TAINT) or (key[0] == OBJECT and key[1] in table_sites):
+            if key[0] in (FORMAL, DEEP, TAINT) or (key[0] in (OBJECT, BEYOND) and ctx.table.member(key) is not None):
                 continue
             for row in self.cells[token].values():
                 if self.rows[row] & ~self.entry.get(row, 0):
@@ -1083,7 +1099,7 @@ class MethodShape:
         """What a row need not export: what it held before, unless that was stored again (callers may clear)."""
         return self.entry.get(row, 0) & ~self.stored.get(row, 0)
 
-    def export_rows(self, level: int) -> tuple[dict[Key, set[Key]], dict[Key, tuple[Key, ...]]]:
+    def export_rows(self, level: int) -> tuple[dict[Key, set[Key]], dict[Key, tuple[tuple[Key, ...], Through]]]:
         """Rows of the summary over export names, and what its region tokens are reached from."""
         plan, names = self.export_plan(level)
         if (
@@ -1105,17 +1121,33 @@ class MethodShape:
                 rows.setdefault(key, set()).update(sets[bits])
         return rows, self.regions(level)
 
-    def regions(self, level: int) -> dict[Key, tuple[Key, ...]]:
-        """Per root, the formals from whose cells its region is reached."""
-        found: dict[Key, set[Key]] = {}
-        depth = min(self.k, (self.k, 1, 0)[max(level, self.fold)])
-        star = self.ctx.fields.star
+    def regions(self, level: int) -> dict[Key, tuple[tuple[Key, ...], Through]]:
+        """Per root, the formals from whose cells its region is reached, and the fields that this takes."""
+        fields = self.ctx.fields
+        depth = min(self.k, (self.k, 1, 0, 0)[max(level, self.fold)])
+        through = dict(self.through)
+        sources: dict[Key, set[Key]] = {}
+        regions = {key for key in self.keys if key[0] == DEEP}
         for token, key in enumerate(self.keys):
-            if key[0] == DEEP:
-                found.setdefault(key, set())
-            if key[0] == FORMAL and (len(key[2]) == depth or (star in self.cells[token] and len(key[2]) < depth)):
-                found.setdefault((DEEP, key[1]), set()).add(key)
-        return {key: tuple(sorted(keys, key=summaries.repr_key)) for key, keys in found.items()}
+            if key[0] != FORMAL:
+                continue
+            folded = self.ctx.folding.token(key, max(level, self.fold))
+            if folded == key and (len(key[2]) >= depth or any(b in self.cells[token] for b in fields.below)):
+                for own in range(self._region_kind(key), 2):
+                    sources.setdefault((DEEP, key[1], own), set()).add(key)
+            if folded != key:
+                more = fields.through(key[2][depth:])
+                region = folded
+                through[region] = through.get(region, more) | more
+                regions.add(region)
+        nothing = fields.through(())
+        found = {}
+        for region in regions:
+            taken = through.get(region, nothing)
+            if region[2]:
+                taken |= through.get((DEEP, region[1], 0), nothing)
+            found[region] = tuple(sorted(sources.get(region, ()), key=summaries.repr_key)), taken
+        return found
 
 
 def image(bits: int, sigma: list[int]) -> int:
@@ -1124,6 +1156,11 @@ def image(bits: int, sigma: list[int]) -> int:
     for c in bits_of(bits):
         result |= sigma[c]
     return result
+
+
+def own_paths(s: Summary) -> int:
+    """Number of formals that a summary names beside the roots."""
+    return sum(key[0] == FORMAL and bool(key[2]) for key in s.cols)
 
 
 class ShapePass:
@@ -1207,7 +1244,7 @@ class ShapePass:
                 seen[m] = used
                 shape.run()
                 found = shape.export(level)
-                if found.entries > shape.cap and level < 2:
+                if level < COARSEST and found.entries > shape.cap and (level < 2 or own_paths(found) > MOST_OWN_PATHS):
                     raise Overflow("export")
                 if found != ctx.summaries[m]:
                     ctx.summaries[m] = found
@@ -1218,60 +1255,43 @@ class ShapePass:
 
     def grow_table(self) -> set[int]:
         """Moves what methods wrote to library statics into the table; the methods that see a difference."""
-        ctx = self.ctx
-        table, fresh = ctx.table, Table(sites=set(ctx.table.sites))
-        for key in self.contributions():
-            place, content = key
-            if isinstance(place, tuple):
-                fresh.cells.setdefault(place, set()).add(content)
-            else:
-                fresh.statics.setdefault(place, set()).add(content)
-            if content[0] == OBJECT:
-                fresh.sites.add(content[1])
-        new_sites = fresh.sites - table.sites
-        for f, keys in fresh.statics.items():
-            table.statics.setdefault(f, set()).update(keys)
-        for place, keys in fresh.cells.items():
-            table.cells.setdefault(place, set()).update(keys)
-        table.sites |= fresh.sites
-        table.index()
-        return {m for m, shape in ctx.shapes.items() if self.sees(shape, new_sites)}
+        new = self.ctx.table.add(list(self.contributions()))
+        return {m for m, shape in self.ctx.shapes.items() if self.sees(shape, new)}
 
-    def sees(self, shape: MethodShape, new_sites: set[int]) -> bool:
+    def sees(self, shape: MethodShape, new: set[Key]) -> bool:
         """Whether a method would read something else from the table now, or holds an object that joined it."""
-        if shape.fold and new_sites:  # objects of the table keep their names, so that what was folded comes apart
+        if shape.fold and new:  # objects of the table keep their names, so that what was folded comes apart
             return True
         table, fields, most = self.ctx.table, self.ctx.fields, self.ctx.limits.objects_per_static
         for place, seen in shape.table_reads.items():
-            if not isinstance(place, int) and place[1] == fields.star:
-                if table.reached_labels(place[0]) != seen:
+            if isinstance(place, tuple) and isinstance(place[1], Through):
+                if table.reached(place[0], place[1]) != seen:
                     return True
             elif table.content(place, most) != seen:
                 return True
-        if any(len(fields.related(f, table.by_site.get(site, ()))) != known for site, f, known in shape.table_wild):
+        if any(len(fields.related(f, table.fields_of(member))) != known for member, f, known in shape.table_wild):
             return True
-        return any(key[0] == OBJECT and key[1] in new_sites for key in shape.keys)
+        return any(((*key[:2], -1) if key[0] == OBJECT else key) in new for key in shape.keys)
 
-    def contributions(self) -> Iterator[tuple[int | tuple[int, int], Key]]:
-        """(static field or (site, field) of the table, token) that some method writes."""
-        table_sites = self.ctx.table.sites
+    def contributions(self) -> Iterator[tuple[Place, Key]]:
+        """(static field or (member, field) of the table, token) that some method writes."""
+        table = self.ctx.table
         for shape in self.ctx.shapes.values():
             for key, row in shape.named.items():
                 if key[0] in (TABLE, TABLE_CELL):
                     place = key[1] if key[0] == TABLE else (key[1], key[2])
-                    for content in self.concrete(shape, shape.rows[row]):
-                        yield place, content
+                    yield from ((place, content) for content in self.concrete(shape, shape.rows[row]))
             for token, key in enumerate(shape.keys):
-                if (key[0] == OBJECT and key[1] in table_sites) or key == (BEYOND, ANYWHERE):
+                member = table.member(key)
+                if member is not None:
                     for f, row in shape.cells[token].items():
-                        if key[0] == BEYOND or f != self.ctx.fields.star:
+                        if f not in self.ctx.fields.below:
                             for content in self.concrete(shape, shape.rows[row] & ~shape.entry.get(row, 0)):
-                                yield (key[1], f), content
+                                yield (member, f), content
 
-    def concrete(self, shape: MethodShape, bits: int) -> Iterable[Key]:
+    def concrete(self, shape: MethodShape, bits: int) -> Iterator[Key]:
+        """What the table holds of a row."""
         for token in bits_of(bits):
-            key = shape.keys[token]
-            if key[0] == OBJECT:
-                yield (OBJECT, key[1], -1)
-            elif key[0] not in (FORMAL, DEEP):
+            key = concrete(shape.keys[token])
+            if key is not None:
                 yield key

@@ -6,7 +6,7 @@ What the integers mean is kept here: `Sites` for allocation and call sites, `Fie
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,14 +18,18 @@ Key = tuple[Any, ...]
 # Token kinds: first element of a token key.
 OBJECT = 0  # (OBJECT, site, call site of the app's own code that it came through, or -1)
 FORMAL = 1  # (FORMAL, root, path): root is a parameter index, or static_root(field)
-DEEP = 2  # (DEEP, root): the region token of a root
+DEEP = 2  # (DEEP, root, own): a region of a root: through library fields only, or (own: 1) the app's own too
 TAINT = 3  # (TAINT, source, site): label: data that came from a source at a call site
-BY_TYPE = 4  # (BY_TYPE, type): objects of one type, folded
+BY_TYPE = 4  # (BY_TYPE, type, own): objects of one type, folded; own 1: made by the app's own code
 UNKNOWN = 5  # (UNKNOWN,): any objects, folded
-BEYOND = 6  # (BEYOND, site): whatever is reached through a library result; site -1 after folding
-LIBRARY_BY_TYPE = 7  # (LIBRARY_BY_TYPE, type): library results of one declared type, folded
+BEYOND = 6  # (BEYOND, site): whatever is reached through a library result; or FOLDED, or ANYWHERE, for the site
+LIBRARY_BY_TYPE = 7  # (LIBRARY_BY_TYPE, type, own): library results of one declared type, folded
 FRESH = 8  # (FRESH, type): in library models only: the object that the call at hand returns
 SOURCE = 9  # (SOURCE, source): in library models only: the label of the call at hand
+
+FOLDED = -1  # site of BEYOND: through any library result
+# Sites of BEYOND for any object that library statics reach; analyzer.table says how they differ.
+ANYWHERE, FORGOTTEN = -2, -3
 
 # Slot kinds: first element of a row key.
 RETURN = 0  # (RETURN,)
@@ -95,18 +99,58 @@ class Sites:
         return self.all[i]
 
 
+class Through:
+    """A set of fields that a callee, or library code, may go through any number of times: what a region is made of.
+
+    With `*` in it, it has all fields but those that only app code can know: see `Fields.is_private`. Interned by
+    `Fields.through`, so that two are the same set when they are the same object.
+    """
+
+    __slots__ = ("_fields", "_meets", "fields", "outer", "own", "private", "star")
+
+    def __init__(self, fields: Fields, members: frozenset[int]) -> None:
+        self._fields, self.fields = fields, members
+        self.star, self.outer = fields.star in members, fields.outer in members
+        self.own = int(any(fields.is_own(f) for f in members))
+        self.private = any(fields.is_private(f) for f in members)
+        self._meets = {g for f in members for g in (f, fields.wild(f)) if g >= 0}
+        if any(not fields.is_own(f) for f in members):
+            self._meets.add(fields.star)
+
+    def meets(self, f: int) -> bool:
+        """Whether a read through the set reads a cell of field f."""
+        fields = self._fields
+        return (
+            f in self._meets
+            or f == fields.below[0]
+            or (self.own == 1 and f == fields.below[1])
+            or (self.star and not fields.is_private(f))
+            or (self.outer and f >= Fields.FIRST_PSEUDO and f != fields.below[1])
+            or fields.wild(f) in self.fields
+        )
+
+    def __or__(self, other: Through) -> Through:
+        return self if other.fields <= self.fields else self._fields.through(self.fields | other.fields)
+
+
 class Fields:
     """Fields by id: dex fields as in the program (resolved), pseudo-fields behind them.
 
     Reading cell (o, f) reads what was stored to f, to the wild card of f's group (`#any` for array cells, `$elem`
-    for keyed elements), and to `*` (every field); reading a wild card reads its whole group. `$*` is only ever read: it
-    stands for all fields that library code knows, those that app classes declare left out.
+    for keyed elements), and, unless the app's own classes declare f, to `*`: what a coarse summary stores there lost
+    its field. Reading a wild card reads its whole group. `$*` is only ever read: it stands for all fields that library
+    code knows, those that app classes declare left out. `…` is only ever read too: what a read through several fields
+    finds in an object as it came in; `…own`, where some of them are the app's own.
     """
 
     FIRST_PSEUDO = 1 << 28
 
-    def __init__(self, program: Program, hierarchy: Hierarchy) -> None:
-        self._program, self._hierarchy = program, hierarchy
+    def __init__(self, program: Program, hierarchy: Hierarchy, is_own: Callable[[int], bool]) -> None:
+        """`is_own`: whether a class (type id) is the app's own."""
+        self._program, self._hierarchy, self._is_own = program, hierarchy, is_own
+        self._own: dict[int, bool] = {}
+        self._private: dict[int, bool] = {}
+        self._through: dict[frozenset[int], Through] = {}
         self._pseudo: dict[str, int] = {}
         self._names: list[str] = []
         self._wild: list[int] = []
@@ -114,6 +158,7 @@ class Fields:
         self._stand_ins = program.type_find("Lgdroid/Pseudo;")
         self.star = self.pseudo("*")
         self.outer = self.pseudo("$*")
+        self.below = self.pseudo("…"), self.pseudo("…own")
         self.any = self.pseudo("#any")
         self.elem = self.pseudo("$elem")
         self.value = self.pseudo("$value")
@@ -179,14 +224,42 @@ class Fields:
         """Whether the type is a primitive one."""
         return type_id >= 0 and self._program.type_name(type_id)[0] not in "L["
 
+    def is_own(self, field: int) -> bool:
+        """Whether the app's own classes declare it: summaries that lose their fields keep those."""
+        if field >= self.FIRST_PSEUDO:
+            return False
+        if field not in self._own:
+            self._own[field] = self._is_own(self._program.field(field).cls)
+        return self._own[field]
+
+    def is_private(self, field: int) -> bool:
+        """Whether only the app's own code can know it: others handle objects of its class, but not their new fields.
+
+        Without a model, library code is taken to read what app classes hold that are mere data: it may print, compare
+        or serialize them. An activity, a view, a task, a listener it knows by what it inherits.
+        """
+        if field >= self.FIRST_PSEUDO:
+            return False
+        if field not in self._private:
+            self._private[field] = self.is_own(field) and self._hierarchy.is_active(self._program.field(field).cls)
+        return self._private[field]
+
+    def through(self, fields: Collection[int]) -> Through:
+        """The one set of these fields."""
+        key = frozenset(fields)
+        found = self._through.get(key)
+        if found is None:
+            found = self._through[key] = Through(self, key)
+        return found
+
     def related(self, field: int, present: Collection[int]) -> list[int]:
         """Fields among `present` whose cells a read of `field` reads, sorted."""
-        if field == self.star:
-            return sorted(present)
         if field == self.outer:
-            return sorted(f for f in present if f >= self.FIRST_PSEUDO)
+            return sorted(f for f in present if f >= self.FIRST_PSEUDO and f not in self.below)
         if field in (self.any, self.elem):
             return sorted(f for f in present if f in (field, self.star) or self.wild(f) == field)
+        if self.is_own(field):
+            return [field] if field in present else []
         return [f for f in sorted((field, self.star, self.wild(field))) if f in present]
 
     def sort_key(self, field: int) -> tuple[int, str]:

@@ -82,6 +82,7 @@ class TypeGraph:
         self._up: dict[int, Container] = {}
         self._bits: dict[int, int] = {}  # supertypes as bits by rank, for wide types only
         self._supertypes: dict[int, tuple[int, ...]] = {}
+        self._active: dict[int, bool] = {}
         self._chains: dict[int, list[str]] = {}
         self._children: dict[int, list[int]] = {}
         self._subtypes: dict[int, frozenset[int]] = {}
@@ -144,6 +145,19 @@ class TypeGraph:
                 self._chains[t] = found
         return found
 
+    def is_active(self, t: int) -> bool:
+        """Whether a class of the app is a kind of something that Android runs or calls: a view, a task, a listener.
+
+        Not so what may only be written to a parcel.
+        """
+        found = self._active.get(t)
+        if found is None:
+            names = self.class_chain(t)[1:]
+            found = self._active[t] = self.is_app(t) and any(
+                n.startswith("Landroid") and n != "Landroid/os/Parcelable;" for n in names
+            )
+        return found
+
     def subtypes(self, t: int) -> frozenset[int]:
         """The type itself and every subtype that the app defines. Large for Object: ask it seldom."""
         self._add_new()
@@ -187,7 +201,7 @@ class TypeGraph:
         self._seen = len(self._program.classes)
         for structure in (self._nodes, self._rank, self._up, self._bits, self._children):
             structure.clear()
-        for answers in (self._supertypes, self._chains, self._subtypes):
+        for answers in (self._supertypes, self._chains, self._active, self._subtypes):
             answers.clear()
         self.cut.clear()
         self._node(self._object)

@@ -118,7 +118,7 @@ class Names:
             elif field.startswith("$elem["):
                 name += f"[{quoted(literal_eval(field[6:-1]))}]"
             else:
-                name += f".{'…' if f == self.fields.star else field}"
+                name += f".{field}"
         return name
 
     # -- places ------------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ class App:
         from analyzer.tokens import Fields, Sites
 
         graph, program = self.graph, self.program
-        fields, sites = Fields(program, self.hierarchy), Sites()
+        fields, sites = Fields(program, self.hierarchy, graph.own.is_own), Sites()
         env = program.type_id(ENV)
         escaped = fields.resolve(program.field_id(ENV, ESCAPED, "Ljava/lang/Object;"))
         library = LibraryCalls(program, self.hierarchy, self.knowledge, fields, sites, escaped)

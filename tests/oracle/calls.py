@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzer.libcalls import HERE
-from analyzer.shape import ANYWHERE
+from analyzer.table import store_place
 from analyzer.tokens import (
-    BEYOND,
     BY_TYPE,
     CELL,
     CELL_DATA,
@@ -40,6 +39,7 @@ from tests.oracle.sets import (
     data,
     formals,
     labels,
+    met,
     objects,
     related,
 )
@@ -54,12 +54,27 @@ class Calls(Naming):
         for o in objects(owners):
             if not self.has_field(o, f):
                 continue
-            if self.outside(o) and o[0] != BY_TYPE:
+            if self.comes_in(o):
                 self.cell(o, f)
-                if self.in_table(o) and f != self.fields.star:
-                    for g in related(self.fields, f, self.table.by_site.get(o[1], ())):
+                member = self.table.member(o)
+                if member is not None:
+                    for g in related(self.fields, f, self.table.fields_of(member)):
                         self.cell(o, g)
             for g in related(self.fields, f, tuple(self.cells.get(o, ()))):
+                found |= see((CELL, o, g))
+        return frozenset(found)
+
+    def comes_in(self, o: Key) -> bool:
+        """Whether a token's object may hold something before anything is stored here."""
+        return self.in_table(o) or (self.outside(o) and o[0] != BY_TYPE)
+
+    def read_through(self, see: View, owners: Iterable[Key], through: frozenset[int]) -> Tokens:
+        """What a read through any of some fields finds in some tokens, with the labels of the tokens."""
+        found = set(labels(owners))
+        for o in objects(owners):
+            if self.comes_in(o):
+                self.begin_below(o, through)
+            for g in met(self.fields, through, self.cells.get(o, ())):
                 found |= see((CELL, o, g))
         return frozenset(found)
 
@@ -71,8 +86,9 @@ class Calls(Naming):
                 slot = self.cell(o, f)
                 fitting = self.keep(value, self.wants(slot))
                 added.append((slot, fitting))
-                if self.in_table(o) or o == (BEYOND, ANYWHERE):
-                    added.append(((TABLE_CELL, o[1], f), formals(fitting)))
+                member = self.table.member(o)
+                if member is not None:
+                    added.append(((TABLE_CELL, store_place(member), f), formals(fitting)))
         return added
 
     def index(self, value: int) -> int:
@@ -173,7 +189,13 @@ class Calls(Naming):
         pending = list(wanted)
         while pending:
             t = pending.pop()
-            needed = {(FORMAL, t[1], t[2][:-1])} if t[0] == FORMAL and t[2] else effects.regions.get(t, NOTHING)
+            needed = (
+                {(FORMAL, t[1], t[2][:-1])}
+                if t[0] == FORMAL and t[2]
+                else effects.regions[t][0]
+                if t in effects.regions
+                else NOTHING
+            )
             pending += [n for n in needed if n not in wanted]
             wanted |= needed
         sigma: dict[Key, Tokens] = dict.fromkeys(wanted, NOTHING)
@@ -189,24 +211,25 @@ class Calls(Naming):
     def meaning(self, t: Key, call: Call, applied: Applied, see: View, sigma: dict[Key, Tokens]) -> Tokens:
         """One equation of sigma."""
         if t[0] == DEEP:
-            star = self.fields.star
-            sources = [*applied.effects.regions.get(t, ()), t]
-            return frozenset().union(*(self.child(s, star, applied, see, sigma) for s in sources))
+            sources, through = applied.effects.regions.get(t, (NOTHING, frozenset()))
+            return frozenset().union(*(self.child(s, through, applied, see, sigma) for s in (*sources, t)))
         if t[0] == FORMAL and t[2]:
             return self.child((FORMAL, t[1], t[2][:-1]), t[2][-1], applied, see, sigma)
         if t[0] == FORMAL and isinstance(t[1], int):
             return self.argument(t[1], call, applied, see)
         return frozenset({self.renamed(t, call, applied.target)})
 
-    def child(self, o: Key, f: int, applied: Applied, see: View, sigma: dict[Key, Tokens]) -> Tokens:
+    def child(self, o: Key, f: int | frozenset[int], applied: Applied, see: View, sigma: dict[Key, Tokens]) -> Tokens:
         """sigma(o.f): what the cells held before, and what the callee stores through another name of the object."""
-        found = set(self.read(see, sigma[o], f))
+        whole = not isinstance(f, int)
+        found = set(self.read_through(see, sigma[o], f) if whole else self.read(see, sigma[o], f))
         for row, tokens in applied.effects.rows.items():
             if row[0] not in (CELL, CELL_DATA) or not self.outside_callee(row[1]):
                 continue
             if row[1] == o and o[0] != DEEP:  # a region stands for many objects, so it may alias itself
                 continue
-            if row[2] in related(self.fields, f, (row[2],)) and sigma[row[1]] & sigma[o]:
+            read = met(self.fields, f, (row[2],)) if whole else related(self.fields, f, (row[2],))
+            if read and sigma[row[1]] & sigma[o]:
                 value: Tokens = frozenset().union(*(sigma[t] for t in tokens))
                 found |= data(value) if row[0] == CELL_DATA else value
         return frozenset(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzer.ir import Op
 from analyzer.tokens import CELL, DEEP, FORMAL, OBJECT, STATIC, Key
 from tests.oracle.calls import Calls
-from tests.oracle.sets import NOTHING, Call, Slot, Tokens, objects, related
+from tests.oracle.sets import NOTHING, Call, Slot, Tokens, met, objects, related
 
 
 class Clearing(Calls):
@@ -43,9 +43,17 @@ class Clearing(Calls):
             for other, present in self.cells.items():
                 if other == o or not self.outside(other) or (fresh_this and other[0] in (FORMAL, DEEP)):
                     continue
-                if related(self.fields, f, present) and self.compatible(o, other):
+                if (related(self.fields, f, present) or self.comes_in_through(other, f)) and self.compatible(o, other):
                     return []
         return [(CELL, o, f)]
+
+    def comes_in_through(self, o: Key, f: int) -> bool:
+        """Whether a token is read through some fields, f perhaps among them."""
+        if not any(below in self.cells.get(o, ()) for below in self.fields.below):
+            return False
+        if o[0] not in (FORMAL, DEEP):
+            return True
+        return any(met(self.fields, self.through.get((DEEP, o[1], own), ()), (f,)) for own in (0, 1))
 
     def clear_set_of_call(self, call: Call, calls_inside: bool) -> list[Slot]:
         """Cells that a call certainly overwrites: it has one target, which does so."""

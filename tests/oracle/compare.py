@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterable, Iterator
 
 from analyzer.encode import Encoded, Layout
-from analyzer.shape import Context, Table
+from analyzer.shape import Context
+from analyzer.table import Place, Table
 from analyzer.tokens import CELL, TABLE, TABLE_CELL, Key
 from analyzer.words import Names
 from gpu import reference
@@ -52,13 +53,13 @@ class _Comparison:
 
     def table(self) -> Iterator[str]:
         tables = self.oracle.table, self.ctx.table
-        places: set[int | tuple[int, int]] = set()
+        places: set[Place] = set()
         for t in tables:
             places |= {*t.statics, *t.cells}
         for place in sorted(places, key=repr):
             want, got = (_held(t, place) for t in tables)
             if want != got:
-                yield f"table {place}: missing {sorted(want - got)}, too much {sorted(got - want)}"
+                yield f"table {place}: missing {sorted(want - got, key=repr)}, too much {sorted(got - want, key=repr)}"
 
     def shape(self, m: int, mine: Method) -> Iterator[str]:
         shape = self.ctx.shapes[m]
@@ -116,7 +117,7 @@ def _of_table(slot: Slot) -> bool:
     return not isinstance(slot, int) and slot[0] in (TABLE, TABLE_CELL)
 
 
-def _held(table: Table, place: int | tuple[int, int]) -> set[Key]:
+def _held(table: Table, place: Place) -> set[Key]:
     """What a place of the table holds, whatever it is called there."""
     found: Iterable[Key] = table.statics.get(place, ()) if isinstance(place, int) else table._cell(*place)
     return set(found)

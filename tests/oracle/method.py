@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from analyzer.ir import Op
-from analyzer.summary import fold_row, fold_token
 from analyzer.tokens import (
+    BEYOND,
     CELL,
     DEEP,
     FORMAL,
+    OBJECT,
     PSEUDO,
     RETURN,
     SINK,
@@ -49,7 +50,8 @@ class Method(Statements):
         while frontier - done:
             o = (frontier - done).pop()
             done.add(o)
-            if o[0] not in (FORMAL, DEEP, TAINT) and not self.in_table(o):
+            in_table = o[0] in (OBJECT, BEYOND) and self.in_table(o)
+            if o[0] not in (FORMAL, DEEP, TAINT) and not in_table:
                 for f in self.cells.get(o, ()):
                     slot = (CELL, o, f)
                     if self.shape[slot] - self.entry[slot]:
@@ -68,7 +70,7 @@ class Method(Statements):
 
     def export(self, see: View) -> Effects:
         """The summary by some facts: those of the shape, or those of the exit."""
-        ctx, level = self.ctx, self.level
+        level = self.level
         rows: dict[Key, Tokens] = {}
         for slot, anyway in self.exported():
             assert not isinstance(slot, int)
@@ -76,22 +78,31 @@ class Method(Statements):
             if slot[0] in (SINK, TABLE, TABLE_CELL):
                 tokens = formals(tokens)
             if tokens:
-                row = fold_row(slot, level, ctx.sites, self.table.sites, self.fields)
-                named = frozenset(fold_token(t, level, ctx.sites, self.table.sites) for t in tokens)
+                row = self.folding.row(slot, level)
+                named = frozenset(self.folding.token(t, level) for t in tokens)
                 rows[row] = rows.get(row, NOTHING) | named
         return Effects(rows, self.regions())
 
-    def regions(self) -> dict[Key, Tokens]:
-        """Per region, the deepest formals of its root: those whose cells hold it on entry."""
-        depth = min(self.k, (self.k, 1, 0)[max(self.level, self.fold)])
-        found: dict[Key, Tokens] = {}
+    def regions(self) -> dict[Key, tuple[Tokens, frozenset[int]]]:
+        """Per region, the formals from whose cells it is reached, and the fields that this takes."""
+        depth = min(self.k, (self.k, 1, 0, 0)[max(self.level, self.fold)])
+        through = {region: set(fields) for region, fields in self.through.items()}
+        regions = {t for t in self.names if t[0] == DEEP}
+        sources: set[Key] = set()
         for t in self.names:
-            if t[0] == DEEP:
-                found.setdefault(t, NOTHING)
-            whole = self.fields.star in self.cells.get(t, ())  # all fields are read at once, which gives the region
-            if t[0] == FORMAL and (len(t[2]) == depth or (whole and len(t[2]) < depth)):
-                region = (DEEP, t[1])
-                found[region] = found.get(region, NOTHING) | {t}
+            if t[0] != FORMAL:
+                continue
+            name = self.folding.token(t, max(self.level, self.fold))
+            if name != t:
+                regions.add(name)
+                through.setdefault(name, set()).update(t[2][depth:])
+            elif len(t[2]) >= depth or any(below in self.cells.get(t, ()) for below in self.fields.below):
+                sources.add(t)
+        found: dict[Key, tuple[Tokens, frozenset[int]]] = {}
+        for region in regions:
+            taken = through.get(region, set()) | (through.get((DEEP, region[1], 0), set()) if region[2] else set())
+            of_root = {t for t in sources if t[1] == region[1] and self.own_path(t) <= region[2]}
+            found[region] = frozenset(of_root), frozenset(taken)
         return found
 
     def find_shape(self) -> None:

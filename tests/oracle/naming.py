@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.ir import Body, CallKind, Op
-from analyzer.shape import ANYWHERE
-from analyzer.summary import fold_token
+from analyzer.summary import Folding
+from analyzer.table import ANY_MEMBER, FORGOTTEN_MEMBER
 from analyzer.tokens import (
     BEYOND,
     BY_TYPE,
     CELL,
     DEEP,
+    FOLDED,
     FORMAL,
     LIBRARY_BY_TYPE,
     OBJECT,
@@ -48,6 +49,7 @@ class Naming:
         self.whole, self.ctx, self.m = whole, whole.ctx, m
         ctx = self.ctx
         self.fields, self.table = ctx.fields, whole.table
+        self.folding = Folding(ctx.sites, self.table, ctx.fields, ctx.is_own)
         self.body: Body = ctx.program.body(m)
         self.level = whole.levels.get(m, 0)
         self.fold = ctx.folded.get(m, 0)
@@ -69,6 +71,8 @@ class Naming:
         self.entry: dict[Slot, Tokens] = {}
         self.cells: dict[Key, set[int]] = {}
         self.names: set[Key] = set()
+        self.through: dict[Key, set[int]] = {}
+        """Per region, the fields through which it is reached."""
         self.stored: dict[Slot, Tokens] = {}
         """Of what a slot held on entry, what was also stored there."""
         self.origin: dict[Key, set[tuple[int, int, Key]]] = {}
@@ -116,7 +120,7 @@ class Naming:
 
     def name(self, key: Key) -> Key:
         """A token as this method calls it: folded where the method has too many."""
-        return fold_token(key, self.fold, self.ctx.sites, self.table.sites)
+        return self.folding.token(key, self.fold)
 
     def new(self, i: int, kind: str, type_id: int, text: int = -1) -> Tokens:
         """The object that an operation makes or gets."""
@@ -124,11 +128,12 @@ class Naming:
         return frozenset({self.name((OBJECT, site, -1))})
 
     def in_table(self, key: Key) -> bool:
-        return key[0] == OBJECT and key[1] in self.table.sites
+        """Whether a token stands for objects of the table."""
+        return self.table.member(key) is not None
 
     def feeds_table(self, cell: Key) -> bool:
         """Whether what is stored to the cell joins the table."""
-        return cell[1] == (BEYOND, ANYWHERE) or (self.in_table(cell[1]) and cell[2] != self.fields.star)
+        return self.in_table(cell[1]) and cell[2] not in self.fields.below
 
     def outside(self, key: Key) -> bool:
         """Whether a token may stand for an object from before or outside this run of the method."""
@@ -241,22 +246,57 @@ class Naming:
         if slot not in self.entry:
             self.cells.setdefault(o, set()).add(f)
             self.names.add(o)
-            self.begin(slot, frozenset(self.name(t) for t in self.held(o, f)))
+            held = {t: self.name(t) for t in self.held(o, f)}
+            self.begin(slot, frozenset(held.values()))
+            if o[0] in (FORMAL, DEEP) and f not in self.fields.below:
+                for t in held.values():
+                    if t[0] == DEEP:
+                        self.through.setdefault(t, set()).add(f)
         return slot
+
+    def own_path(self, o: Key) -> int:
+        """1 when a formal or a region is reached through fields of the app's own classes."""
+        return int(o[2]) if o[0] == DEEP else int(any(self.fields.is_own(f) for f in o[2]))
 
     def held(self, o: Key, f: int) -> set[Key]:
         """What the field of an object from outside holds on entry."""
-        star, table = f == self.fields.star, self.table
-        if o[0] == FORMAL:
-            return {(DEEP, o[1])} if star or len(o[2]) >= self.k else {(FORMAL, o[1], (*o[2], f))}
-        if o[0] in (DEEP, BEYOND, UNKNOWN):
-            return {o}
-        if self.in_table(o):
-            if star:
-                return {*table.reached_labels(o[1]), (BEYOND, ANYWHERE)}
-            held = set(table.content((o[1], f), self.ctx.limits.objects_per_static))
-            result = self.ctx.sites[o[1]].kind in ("library", "exception") and not self.fields.data_only(f)
-            return held | {(BEYOND, o[1])} if result else held
-        if self.fields.data_only(f) or o[0] == BY_TYPE or not self.outside(o):
-            return set()
-        return {(BEYOND, o[1] if o[0] == OBJECT else -1)}
+        fields = self.fields
+        held: set[Key] = set()
+        if self.in_table(o) and f not in fields.below:
+            member = self.table.member(o)
+            assert member is not None
+            held |= self.table.content((member, f), self.ctx.limits.objects_per_static)
+        if f == fields.star:  # a place for stores only
+            return held
+        if o[0] == FORMAL and f not in fields.below and len(o[2]) < self.k:
+            return {(FORMAL, o[1], (*o[2], f))}
+        if o[0] in (FORMAL, DEEP):
+            return {(DEEP, o[1], self.own_path(o) | int(f == fields.below[1] or fields.is_own(f)))}
+        if o[0] in (BEYOND, UNKNOWN):
+            return held | {o}
+        if not fields.data_only(f):
+            if o[0] == LIBRARY_BY_TYPE:
+                held.add((BEYOND, FOLDED))
+            elif o[0] == OBJECT and self.ctx.sites[o[1]].kind in ("library", "exception"):
+                held.add((BEYOND, o[1]))
+        return held
+
+    def begin_below(self, o: Key, through: frozenset[int]) -> None:
+        """A token is read through some fields: what it held there as it came in."""
+        fields = self.fields
+        own = any(fields.is_own(f) for f in through)
+        slot = self.cell(o, fields.below[int(own)])
+        if o[0] in (FORMAL, DEEP):
+            region = (DEEP, o[1], int(own or self.own_path(o)))
+            self.through.setdefault(region, set()).update(through)
+        member = self.table.member(o)
+        if member is not None:
+            many = member in (ANY_MEMBER, FORGOTTEN_MEMBER)
+            found = self.table.reached(member, fields.through(through)) | {member if many else ANY_MEMBER}
+            more = frozenset(map(self.name, found))
+            if more - self.entry[slot]:
+                self.begin(slot, self.entry[slot] | more)
+            if many:
+                for f in through:
+                    if fields.is_private(f):
+                        self.cell(o, f)

@@ -24,8 +24,8 @@ class Effects:
     """What a call does, over tokens of the callee's naming (semantics.md 4)."""
 
     rows: dict[Key, Tokens] = field(default_factory=dict)
-    regions: dict[Key, Tokens] = field(default_factory=dict)
-    """Per region token, the deepest formals of its root."""
+    regions: dict[Key, tuple[Tokens, frozenset[int]]] = field(default_factory=dict)
+    """Per region token, the formals from whose cells it is reached, and the fields that this takes."""
 
 
 @dataclass
@@ -76,12 +76,25 @@ def formals(tokens: Iterable[Key]) -> Tokens:
 
 
 def related(fields: Fields, f: int, present: Iterable[int]) -> list[int]:
-    """Fields whose cells a read of f reads: a wild card and its group feed each other, `*` all."""
-    if f == fields.star:
-        return list(present)
+    """Fields whose cells a read of f reads: a wild card and its group feed each other; `*` feeds all but own fields."""
     if f == fields.outer:
-        return [g for g in present if g >= Fields.FIRST_PSEUDO]
+        return [g for g in present if g >= Fields.FIRST_PSEUDO and g not in fields.below]
+    if fields.is_own(f):
+        return [g for g in present if g == f]
     return [g for g in present if g in (f, fields.star) or g == fields.wild(f) or fields.wild(g) == f]
+
+
+def met(fields: Fields, through: Iterable[int], present: Iterable[int]) -> set[int]:
+    """Fields whose cells a read through some fields reads: `*` among them stands for all that is not private."""
+    found: set[int] = set()
+    through, present = set(through), set(present)
+    for f in through:
+        if f == fields.star:
+            found |= {g for g in present if not fields.is_private(g) and g not in fields.below}
+        else:
+            found |= set(related(fields, f, present))
+    own = any(fields.is_own(f) for f in through)
+    return found | {g for g in present if g == fields.below[0] or (own and g == fields.below[1])}
 
 
 def is_heap(slot: Slot) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from copy import deepcopy
 
-from analyzer.shape import Context, Table
+from analyzer.shape import Context
 from analyzer.summary import Summary
+from analyzer.table import Place, Table
 from analyzer.tokens import CELL, OBJECT, TABLE, TABLE_CELL, Key
 from tests.oracle.method import Method
 from tests.oracle.sets import Effects, formals
@@ -28,10 +28,11 @@ class Oracle:
         self.facts: dict[int, Effects] = {}
         self.must: dict[int, frozenset[tuple[Key, int]]] = {}
         self._library: dict[int, tuple[Summary, Effects]] = {}
-        self.table = Table(sites=set(ctx.library._singletons.values()), kin=ctx.library.kin)
+        roots = ctx.library.singletons
+        self.table = Table(ctx.fields, set(roots), roots, ctx.library.kin)
         merged = any(shape.merge_keys for shape in ctx.shapes.values())
         if merged or any(levels.values()) or ctx.folded:  # what earlier, finer rounds put there stays: start from that
-            self.table = deepcopy(ctx.table)
+            self.table = ctx.table.copy()
         self.order = [m for scc in ctx.graph.sccs for m in scc if m in ctx.shapes and m in levels]
         self.scc_of = {m: frozenset(scc) for scc in ctx.graph.sccs for m in scc}
         self.methods = {m: Method(self, m) for m in self.order}
@@ -52,9 +53,9 @@ class Oracle:
                 for row, bits in zip(summary.rows, summary.bits, strict=True)
             }
             regions = {
-                key: frozenset(summary.cols[s] for s in sources)
-                for key, sources in zip(summary.cols, summary.region, strict=True)
-                if sources
+                key: (frozenset(summary.cols[s] for s in sources), through.fields)
+                for key, sources, through in zip(summary.cols, summary.region, summary.through, strict=True)
+                if through is not None
             }
             known = self._library[id(summary)] = (summary, Effects(rows, regions))
         return known[1]
@@ -69,28 +70,26 @@ class Oracle:
 
     def grow_table(self) -> bool:
         """Puts what methods write to library statics, and to what these reach, into the table; whether it grew."""
-        table, grown = self.table, False
+        table, written = self.table, []
+        before = {place: set(held) for place, held in (*table.statics.items(), *table.cells.items())}
         for method in self.methods.values():
             for slot, tokens in method.shape.items():
-                found = {(OBJECT, t[1], -1) if t[0] == OBJECT else t for t in tokens - formals(tokens)}
-                held: set[Key] = set()
                 if isinstance(slot, int):
                     continue
-                if slot[0] == TABLE and found:
-                    held = table.statics.setdefault(slot[1], held)
-                elif slot[0] == TABLE_CELL and found:
-                    held = table.cells.setdefault((slot[1], slot[2]), held)
-                elif slot[0] == CELL and method.feeds_table(slot) and found - method.entry[slot]:
+                found = tokens - formals(tokens)
+                place: Place
+                if slot[0] == TABLE:
+                    place = slot[1]
+                elif slot[0] == TABLE_CELL:
+                    place = slot[1], slot[2]
+                elif slot[0] == CELL and method.feeds_table(slot):
+                    place = method.table.member(slot[1]) or slot[1], slot[2]
                     found -= method.entry[slot]
-                    held = table.cells.setdefault((slot[1][1], slot[2]), held)
                 else:
                     continue
-                grown = grown or not found <= held
-                held |= found
-        for held in (*table.statics.values(), *table.cells.values()):
-            table.sites |= {t[1] for t in held if t[0] == OBJECT}
-        table.index()
-        return grown
+                written += [(place, (OBJECT, t[1], -1) if t[0] == OBJECT else t) for t in found]
+        new = table.add(written)
+        return bool(new) or before != dict((*table.statics.items(), *table.cells.items()))
 
     def find_shapes(self) -> None:
         """Bottom-up, since certain overwrites inside a component count for nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from analyzer.lower import Key
@@ -91,15 +91,19 @@ class Cover:
     def cell_bits(self, act: Activation, cells: Cells, o: Origin, key: CellKey) -> int | None:
         """Union of the rows that stand for a cell, over all tokens that cover its object.
 
-        None when there is none, or when one is an unknown object from outside: labels come with it, not with its cells.
+        None when there is none, or when one is an unknown object from outside: labels come with it, not with its cells;
+        or when a coarse store is all that speaks of a cell of an object that came in.
         """
         found = None
+        star = self.s.ctx.fields.star
         columns = self.s.idfg.layout(act.method).columns
         for column, rows in cells.items():
             related = [bits for f, bits in rows if self.matches(f, key)]
             if related and self.stands_for(act, columns[column], o):
                 kind = columns[column][0]
                 if kind == BEYOND or (kind in (UNKNOWN, BY_TYPE) and (act.number not in o.chain or self.in_table(o))):
+                    return None
+                if kind != OBJECT and not any(f != star and self.matches(f, key) for f, _ in rows):
                     return None
                 for bits in related:
                     found = (found or 0) | bits
@@ -109,7 +113,7 @@ class Cover:
         """Whether a field of the analysis speaks of a run-time cell."""
         fields = self.s.ctx.fields
         if f == fields.star:
-            return True
+            return not (isinstance(key, int) and fields.is_own(key))
         if isinstance(key, tuple):
             if key[0] == "$elem":
                 keyed = fields.wild(f) == fields.elem
@@ -139,7 +143,7 @@ class Cover:
         if token[0] == FORMAL:
             return any(label in labels for labels in self.held(act, token).values())
         if token[0] == DEEP:
-            return label in self.region(act, token[1])[1]
+            return label in self.region(act, token)[1]
         return False
 
     def stands_for(self, act: Activation, token: Key, o: Origin) -> bool:
@@ -152,7 +156,7 @@ class Cover:
         if kind == FORMAL:
             return o in self.held(act, token)
         if kind == DEEP:
-            return o in self.region(act, token[1])[0]
+            return o in self.region(act, token)[0]
         if kind == BY_TYPE:
             inside = act.number in o.chain and o.site[:2] not in self.table_sites  # those keep their names
             return o.type == token[1] and (inside or bool({(UNKNOWN,), token} & self.table_content))
@@ -162,7 +166,8 @@ class Cover:
 
     def in_table(self, o: Origin) -> bool:
         """Whether the table of library statics may speak of an object: by its site, or folded."""
-        return o.site[:2] in self.table_sites or bool({(UNKNOWN,), (BY_TYPE, o.type)} & self.table_content)
+        by_type = {(BY_TYPE, o.type, own) for own in (0, 1)}
+        return o.site[:2] in self.table_sites or bool({(UNKNOWN,), *by_type} & self.table_content)
 
     def named(self, act: Activation, token: Key, o: Origin) -> bool:
         site = self.sites[token[1]]
@@ -224,21 +229,39 @@ class Cover:
                 return True
         return False
 
-    def region(self, act: Activation, root: int) -> tuple[set[Origin], set[Origin]]:
-        """(objects, labels) below a root, on entry or since."""
-        value = self.root_value(act, root)
+    def goes_through(self, through: Iterable[int], key: CellKey) -> bool:
+        """Whether a cell is among those that a read through some fields reads."""
+        fields = self.s.ctx.fields
+        private = isinstance(key, int) and fields.is_private(key)
+        return any((f == fields.star and not private) or (f != fields.star and self.matches(f, key)) for f in through)
+
+    def region(self, act: Activation, token: Key) -> tuple[set[Origin], set[Origin]]:
+        """(objects, labels) that a region token stands for, held on entry or since."""
+        value = self.root_value(act, token[1])
+        through: set[int] = set()
+        for own in range(token[2] + 1):
+            found = self.s.ctx.shapes[act.method].through.get((DEEP, token[1], own))
+            through |= found.fields if found is not None else set()
         objects: set[Origin] = set()
         if value is None:
             return objects, set()
-        labels = set(value.labels)
-        pending = [value.object] if value.object else []
+        labels: set[Origin] = set()
+        pending: list[Origin] = []
+        path_kind = self.s.ctx.fields.through
+        for source in self.s.idfg.layout(act.method).columns:
+            if source[:2] == (FORMAL, token[1]) and path_kind(source[2]).own <= token[2]:
+                held = self.held(act, source)
+                pending += [o for o in held if o is not None]
+                labels |= set().union(*held.values())
         seen: set[Origin] = set()
         while pending:
             o = pending.pop()
             if o in seen:
                 continue
             seen.add(o)
-            for history in o.cells.values():
+            for key, history in o.cells.items():
+                if not self.goes_through(through, key):
+                    continue
                 for write in window(history, act.start):
                     labels |= write.value.labels
                     if write.value.object is not None:

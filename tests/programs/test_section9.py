@@ -245,7 +245,6 @@ FOLDED = {
 }
 
 
-@pytest.mark.xfail(reason="folded objects in the table lose what they hold")
 @pytest.mark.parametrize("bound", FOLDED.values(), ids=FOLDED.keys())
 def test_what_a_library_static_holds_is_not_lost_when_folded(bound: Limits) -> None:
     text = """
