@@ -139,6 +139,7 @@ class Context:
         self._lowered: dict[int, Lowered] = {}
         self._passes: dict[tuple[int, bool, int], bool] = {}
         self._dispatch: dict[tuple[int, int], int] = {}
+        self._own: dict[int, bool] = {}
 
     def lowered(self, method: int) -> Lowered:
         """Primitives of a method, kept."""
@@ -147,8 +148,16 @@ class Context:
         return self._lowered[method]
 
     def is_own(self, method: int) -> bool:
-        """Whether a method belongs to the app's own code (environments count as such)."""
-        return method in self.environments or self.lowering.is_own(self.program.method(method).cls)
+        """Whether a method belongs to the app's own code, as do environments that run some of it."""
+        found = self._own.get(method)
+        if found is None:
+            self._own[method] = False  # in a cycle of environments the others decide
+            if method in self.environments:
+                found = method == self.graph.root or any(self.is_own(m) for m in self.graph.callees(method))
+            else:
+                found = self.lowering.is_own(self.program.method(method).cls)
+            self._own[method] = found
+        return found
 
     def any_order(self, method: int) -> bool:
         """Whether a method is a loop over statements in any order, written in one: nothing there clears anything."""
@@ -233,11 +242,12 @@ class MethodShape:
         self.keys: list[Key] = []
         self.index: dict[Key, int] = {}
         self.cells: list[dict[int, int]] = []
-        self.reach: list[int] = []
-        """Per token, the union of its cells: what a read of all fields reads."""
         self.through: dict[Key, Through] = {}
         """Per region token, the fields through which it is reached."""
         self._wide: list[dict[Through, tuple[int, list[int]]]] = []
+        self._found: list[dict[Through, tuple[int, int]]] = []
+        """Per token and fields, what a read through them found, and at which version of the token's cells."""
+        self._versions: list[int] = []
         self.row_owner: dict[int, int] = {}
         self._reads: list[dict[int, tuple[int, list[int]]]] = []
         self.labels = self.data = 0
@@ -301,9 +311,10 @@ class MethodShape:
             found = self.index[key] = len(self.keys)
             self.keys.append(key)
             self.cells.append({})
-            self.reach.append(0)
             self._reads.append({})
             self._wide.append({})
+            self._found.append({})
+            self._versions.append(0)
             if key[0] == TAINT:
                 self.labels |= 1 << found
             if key[0] in (TAINT, FORMAL, DEEP):
@@ -382,8 +393,7 @@ class MethodShape:
             cells[f] = found
             self.row_owner[found] = token
             bits = self._entry_bits(token, f)
-            self.reach[token] |= bits
-            self._touch(f)
+            self._touch(token, f)
             if bits:
                 self.rows[found] |= bits
                 self.entry[found] = bits
@@ -494,18 +504,21 @@ class MethodShape:
     def read_through(self, owners: int, through: Through) -> int:
         """Union of the cells of some tokens that a read through some fields reads, with the labels of the tokens."""
         bits = owners & self.labels
-        rows = self.rows
         for token in bits_of(owners & ~bits):
-            if through not in self._wide[token]:
-                self._begin_below(token, through)
-            for row in self.wide_rows(token, through):
-                bits |= rows[row]
+            known = self._found[token].get(through)
+            if known is None or known[0] != self._versions[token]:
+                if known is None:
+                    self._begin_below(token, through)
+                found = 0
+                for row in self.wide_rows(token, through):
+                    found |= self.rows[row]
+                self._found[token][through] = known = (self._versions[token], found)
+            bits |= known[1]
         return bits
 
     def _begin_below(self, token: int, through: Through) -> None:
         """First read of a token through some fields: what it held there as it came in."""
         ctx, key = self.ctx, self.keys[token]
-        self._wide[token][through] = (-1, [])
         if not self._has_entry(key):
             return
         below = ctx.fields.below[through.own]
@@ -525,9 +538,8 @@ class MethodShape:
             if bits & ~self.rows[row]:
                 self.entry[row] = self.entry.get(row, 0) | bits
                 self.rows[row] |= bits
-                self.reach[token] |= bits
                 self.changed = True
-                self._touch(below)
+                self._touch(token, below)
 
     def write(self, row: int, bits: int) -> None:
         """Adds what passes the row's filter to a row."""
@@ -539,12 +551,12 @@ class MethodShape:
             self.changed = True
             key = self.row_keys[row]
             if key and key[0] == CELL:
-                self.reach[self.row_owner[row]] |= bits
-                self._touch(key[2])
+                self._touch(self.row_owner[row], key[2])
 
-    def _touch(self, f: int) -> None:
-        """Notes that some cell of a field changed."""
+    def _touch(self, token: int, f: int) -> None:
+        """Notes that a cell changed."""
         self.heap_version += 1
+        self._versions[token] += 1
         self.field_versions[f] = self.field_versions.get(f, 0) + 1
 
     def _version(self, f: int) -> object:
@@ -563,15 +575,21 @@ class MethodShape:
 
     def write_cells(self, owners: int, f: int, bits: int) -> None:
         """Adds to the cells of field f of some tokens."""
+        wild = self.merge_keys and self.ctx.fields.wild(f) == self.ctx.fields.elem
+        formals = bits & self.data & ~self.labels
         for token in bits_of(owners & ~self.labels):
-            if self._fits(token, f):
+            row = -1 if wild else self.cells[token].get(f, -1)
+            if row < 0:
+                if not self._fits(token, f):
+                    continue
                 row = self.cell(token, f)
+            if bits & ~self.rows[row] or row in self.entry:
                 self.write(row, bits)
-                depends = bits & self.data & ~self.labels & self.mask(self.filter[row])
-                if depends:
-                    member = self.ctx.table.member(self.keys[token])
-                    if member is not None:
-                        self.write(self.row((TABLE_CELL, store_place(member), f)), depends)
+            depends = formals & self.mask(self.filter[row])
+            if depends:
+                member = self.ctx.table.member(self.keys[token])
+                if member is not None:
+                    self.write(self.row((TABLE_CELL, store_place(member), f)), depends)
 
     def slot(self, slot: int | Key) -> int:
         """Row number of a slot."""
@@ -1170,6 +1188,8 @@ class ShapePass:
         self.ctx = ctx
         self.levels: dict[int, int] = {}
         """Export level of each method."""
+        self._news: set[int] = set()
+        """Methods evaluated since the table was last looked after."""
 
     def run(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
         """Fills `ctx.shapes` and `ctx.summaries`. Raises what `ctx.check` raises; what is done by then stays."""
@@ -1228,6 +1248,7 @@ class ShapePass:
     def attempt(self, members: list[int], level: int, fold: int, merge: bool) -> None:
         ctx = self.ctx
         for m in members:
+            self._news.add(m)
             ctx.summaries[m] = EMPTY
             ctx.shapes[m] = MethodShape(ctx, m, fold, merge)
         loop = len(members) > 1 or any(m in ctx.graph.callees(m) for m in members)
@@ -1256,6 +1277,7 @@ class ShapePass:
     def grow_table(self) -> set[int]:
         """Moves what methods wrote to library statics into the table; the methods that see a difference."""
         new = self.ctx.table.add(list(self.contributions()))
+        self._news = set()
         return {m for m, shape in self.ctx.shapes.items() if self.sees(shape, new)}
 
     def sees(self, shape: MethodShape, new: set[Key]) -> bool:
@@ -1274,9 +1296,9 @@ class ShapePass:
         return any(((*key[:2], -1) if key[0] == OBJECT else key) in new for key in shape.keys)
 
     def contributions(self) -> Iterator[tuple[Place, Key]]:
-        """(static field or (member, field) of the table, token) that some method writes."""
+        """(static field or (member, field) of the table, token) that a method writes which has news."""
         table = self.ctx.table
-        for shape in self.ctx.shapes.values():
+        for shape in (self.ctx.shapes[m] for m in sorted(self._news)):
             for key, row in shape.named.items():
                 if key[0] in (TABLE, TABLE_CELL):
                     place = key[1] if key[0] == TABLE else (key[1], key[2])

@@ -136,19 +136,20 @@ class Table:
 
     def _find_reached(self, members: Sequence[Key]) -> dict[Key, frozenset[Key]]:
         """Labels that are reached from each member."""
-        graph: nx.DiGraph[Key] = nx.DiGraph()
-        graph.add_nodes_from(members)
-        graph.add_edges_from((m, ANY_MEMBER) for m in members)  # what is stored through it
         labels = sorted({k for held in self.cells.values() for k in held if k[0] == TAINT})
+        if not labels:
+            return {}
         number = {label: i for i, label in enumerate(labels)}
         direct: dict[Key, int] = {}
-        for (m, f), held in self.cells.items():
+        held: dict[Key, set[Key]] = {m: {ANY_MEMBER} for m in members}  # what is stored through it, all members hold
+        for (m, f), keys in self.cells.items():
             if not self.names.is_private(f):
-                for k in held:
-                    if k[0] == TAINT:
-                        direct[m] = direct.get(m, 0) | 1 << number[k]
-                    elif k != ANY_MEMBER:
-                        graph.add_edge(m, k)
+                held.setdefault(m, set()).update(keys)
+        graph: nx.DiGraph[Key] = nx.DiGraph()
+        for m, keys in held.items():
+            graph.add_node(m)
+            graph.add_edges_from((m, k) for k in keys if k[0] != TAINT)
+            direct[m] = sum(1 << number[k] for k in keys if k[0] == TAINT)
         if FORGOTTEN_MEMBER in graph:
             graph.add_edges_from((FORGOTTEN_MEMBER, m) for m in members if m in self._outer)
         for site, others in self.kin.items():
