@@ -6,6 +6,7 @@ shortest path through it explains the token; where the path crosses a call, the 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -16,8 +17,12 @@ from gpu import problem as pb
 from gpu.bits import bits_of
 from gpu.solution import MethodFacts
 
-MOST_WORK = 100_000
-"""Rows of summaries looked at for one witness; beyond that a finding shows its two ends only."""
+MOST_ROWS = 100_000
+"""Rows of summaries looked at for one (method, token); beyond that no path is shown through the method."""
+MOST_ROWS_IN_ALL = 20_000_000
+"""The same for one app."""
+MOST_TRIES = 1_000
+"""(method, token, row) tried for one witness; beyond that a finding shows its two ends only."""
 
 START = -1
 """Pseudo-row at which a token comes into being."""
@@ -52,7 +57,7 @@ class WitnessStep:
 
 
 class _TooMuch(Exception):
-    """A witness would take too long to find."""
+    """A witness, or what it needs, would take too long to find."""
 
 
 class Witnesses:
@@ -64,7 +69,7 @@ class Witnesses:
         self._graphs: dict[tuple[int, int], dict[int, list[Edge]]] = {}
         self._passages: dict[tuple[int, int], int] = {}
         self.guesses: set[str] = set()
-        self.work = 0
+        self._tries = self._rows = self._rows_in_all = 0
 
     def path(self, method: int, token: Key, row_key: Key) -> list[WitnessStep]:
         """Steps by which a token reaches a row of a method; empty when it cannot be shown."""
@@ -72,7 +77,7 @@ class Witnesses:
         row = self.idfg.row(layout, row_key)
         if row < 0 or token not in layout.columns:
             return []
-        self.work = 0
+        self._tries = 0
         try:
             return self._expand(layout, layout.columns.index(token), row, frozenset())[: self.max_steps]
         except _TooMuch:
@@ -86,6 +91,9 @@ class Witnesses:
         me = (layout.method, column, row)
         if me in above or len(above) > 60:
             return []
+        self._tries += 1
+        if self._tries > MOST_TRIES:
+            raise _TooMuch
         steps: list[WitnessStep] = []
         for edge in self._shortest(layout, column, row):
             inner: list[WitnessStep] = []
@@ -159,15 +167,22 @@ class Witnesses:
     def _graph(self, layout: Layout, column: int) -> dict[int, list[Edge]]:
         key = (layout.number, column)
         if key not in self._graphs:
-            graph: dict[int, list[Edge]] = {}
-            solver = self.idfg.replay.method(layout.number)
-            for block in range(solver.n_blocks):
-                for op, heap in self.idfg.replay.states(layout.number, block):
-                    if op >= 0:
-                        for edge in self._edges(solver, op, heap, column):
-                            graph.setdefault(edge.source, []).append(edge)
-            self._graphs[key] = graph
+            self._graphs[key] = {}
+            self._rows = 0
+            with contextlib.suppress(_TooMuch):
+                self._graphs[key] = self._make_graph(layout, column)
+            self._rows_in_all += self._rows
         return self._graphs[key]
+
+    def _make_graph(self, layout: Layout, column: int) -> dict[int, list[Edge]]:
+        graph: dict[int, list[Edge]] = {}
+        solver = self.idfg.replay.method(layout.number)
+        for block in range(solver.n_blocks):
+            for op, heap in self.idfg.replay.states(layout.number, block):
+                if op >= 0:
+                    for edge in self._edges(solver, op, heap, column):
+                        graph.setdefault(edge.source, []).append(edge)
+        return graph
 
     def _edges(self, solver: MethodFacts, op: int, heap: list[int], column: int) -> Iterator[Edge]:
         t, bit = self.tables, 1 << column
@@ -200,8 +215,8 @@ class Witnesses:
     ) -> Iterator[Edge]:
         t = self.tables
         summary = t.summary(t.app_summary[application])
-        self.work += len(summary.bits)
-        if self.work > MOST_WORK:
+        self._rows += len(summary.bits)
+        if self._rows > MOST_ROWS or self._rows_in_all > MOST_ROWS_IN_ALL:
             raise _TooMuch
         sigma = solver.substitution(application, heap)
         first = t.write_off[application]

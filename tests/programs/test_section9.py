@@ -260,6 +260,24 @@ def test_what_a_library_static_holds_is_not_lost_when_folded(bound: Limits) -> N
     assert len(solve(text, bound).findings()) == 2
 
 
+@pytest.mark.parametrize("bound", FOLDED.values(), ids=FOLDED.keys())
+@pytest.mark.parametrize(("of", "leaks"), {"View": False, "Object": True}.items())
+def test_library_code_reaches_own_fields_of_mere_data_only(bound: Limits, of: str, leaks: bool) -> None:
+    text = """
+        extern class View = "Landroid/view/View;" { }
+        lib class L {
+          L next;
+          Object held;
+          static void walk(L l) { if (*) { L.walk(l.next); } l.next = l; sink(l.next.held); }
+        }
+        class A EXTENDS { Object secret; }
+        class Main { static void main() {
+          A a = new A(); a.secret = source(); L l = new L(); l.held = a; L.walk(l);
+        } }
+    """
+    assert bool(solve(text.replace("EXTENDS", f"extends {of}" if of == "View" else ""), bound).findings()) == leaks
+
+
 def test_a_field_that_is_read_and_stored_back_keeps_what_it_held() -> None:
     methods = """
         static void back(T p) { A x = p.f; p.f = x; }

@@ -1,0 +1,52 @@
+"""What becomes one finding, and what it says of itself."""
+
+from __future__ import annotations
+
+from analyzer.limits import Limits
+from analyzer.models.types import Rule
+from analyzer.taint import Leak, leaks
+from tests.programs.solving import solve
+
+COARSE = Limits(export_app=1, export_library=1)
+
+LIBRARY_SINKS = """
+    lib class L {
+      Object f;
+      static void first(Object x) { L l = new L(); l.f = x; sink(x); }
+      static void second(Object x) { L l = new L(); l.f = x; sink(x); }
+      static L both(Object x, L l) { l.f = x; L.first(x); L.second(x); return l; }
+    }
+"""
+
+
+def found(text: str, limits: Limits) -> list[Leak]:
+    """Leaks of a program, under one rule for whatever comes in and goes out."""
+    idfg = solve(text, limits).idfg
+    rule = Rule("leak", "A leak", "leak", frozenset(), frozenset(), "high")
+    return leaks(idfg, lambda source, sink: (rule,), lambda name, method, op: True, 100)
+
+
+def test_sinks_in_a_library_that_lost_their_place_are_one_finding_that_says_so() -> None:
+    text = LIBRARY_SINKS + "class Main { static void main() { L.both(source(), new L()); } }"
+    assert len(found(text, Limits())) == 2
+    (leak,) = found(text, COARSE)
+    assert any("one of 2 in libraries" in note for note in leak.rests_on)
+
+
+def test_own_sinks_keep_their_place() -> None:
+    text = """
+        class A { Object f; }
+        class Main {
+          static void first(Object x, A a) { a.f = x; sink(x); }
+          static void second(Object x, A a) { a.f = x; sink(x); }
+          static void both(Object x, A a) { Main.first(x, a); Main.second(x, a); }
+          static void main() { Main.both(source(), new A()); }
+        }
+    """
+    assert len({leak.sink_site for leak in found(text, COARSE)}) == 2
+
+
+def test_a_witness_that_takes_too_long_is_said_to_be_missing(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr("analyzer.witness.MOST_TRIES", 0)
+    (leak,) = found("class Main { static void main() { sink(source()); } }", Limits())
+    assert len(leak.path) == 2 and any("no witness path" in note for note in leak.rests_on)
