@@ -6,7 +6,6 @@ shortest path through it explains the token; where the path crosses a call, the 
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -61,12 +60,12 @@ class _TooMuch(Exception):
 
 
 class Witnesses:
-    """Finds witness paths in a solved app. Graphs are kept per (method, token)."""
+    """Finds witness paths in a solved app. Shortest paths are kept per (method, token)."""
 
     def __init__(self, idfg: Idfg, max_steps: int) -> None:
         self.idfg, self.max_steps = idfg, max_steps
         self.tables = idfg.replay.tables
-        self._graphs: dict[tuple[int, int], dict[int, list[Edge]]] = {}
+        self._trees: dict[tuple[int, int], dict[int, Edge | None]] = {}
         self._passages: dict[tuple[int, int], int] = {}
         self.guesses: set[str] = set()
         self._tries = self._rows = self._rows_in_all = 0
@@ -137,20 +136,8 @@ class Witnesses:
         return any(head[at] >> column & 1 for head in self.idfg.solution.heads[layout.number])
 
     def _shortest(self, layout: Layout, column: int, row: int) -> list[Edge]:
-        """Breadth first from where the token comes into being; ties go to the earlier operation."""
-        graph = self._graph(layout, column)
-        solver = self.idfg.replay.method(layout.number)
-        reached: dict[int, Edge | None] = {START: None}
-        for r in self._entry_rows(solver, layout, column):
-            reached.setdefault(r, None)
-        frontier = list(reached)
-        while frontier and row not in reached:
-            edges = sorted((e for r in frontier for e in graph.get(r, ())), key=lambda e: (e.op, e.row))
-            frontier = []
-            for edge in edges:
-                if edge.row not in reached:
-                    reached[edge.row] = edge
-                    frontier.append(edge.row)
+        """From where the token comes into being; ties go to the earlier operation."""
+        reached = self._tree(layout, column)
         path: list[Edge] = []
         at = row
         while (last := reached.get(at)) is not None:
@@ -160,19 +147,41 @@ class Witnesses:
             at = last.source
         return path[::-1]
 
-    def _entry_rows(self, solver: MethodFacts, layout: Layout, column: int) -> list[int]:
+    def _tree(self, layout: Layout, column: int) -> dict[int, Edge | None]:
+        """Breadth first: per row that the token reaches, the edge by which it does so first."""
+        key = (layout.number, column)
+        reached = self._trees.get(key)
+        if reached is not None:
+            return reached
+        graph = self._graph(layout, column)
+        reached = self._trees[key] = {START: None}
+        for r in self._entry_rows(layout, column):
+            reached.setdefault(r, None)
+        frontier = list(reached)
+        while frontier:
+            first: dict[int, Edge] = {}
+            for r in frontier:
+                for edge in graph.get(r, ()):
+                    if edge.row not in reached:
+                        known = first.get(edge.row)
+                        if known is None or edge.op < known.op:
+                            first[edge.row] = edge
+            reached.update(first)
+            frontier = sorted(first, key=lambda r: (first[r].op, r))
+        return reached
+
+    def _entry_rows(self, layout: Layout, column: int) -> list[int]:
         t, m = self.tables, layout.number
         return sorted(t.entry_row[i] for i in range(t.entry_off[m], t.entry_off[m + 1]) if t.entry_col[i] == column)
 
     def _graph(self, layout: Layout, column: int) -> dict[int, list[Edge]]:
-        key = (layout.number, column)
-        if key not in self._graphs:
-            self._graphs[key] = {}
-            self._rows = 0
-            with contextlib.suppress(_TooMuch):
-                self._graphs[key] = self._make_graph(layout, column)
+        self._rows = 0
+        try:
+            return self._make_graph(layout, column)
+        except _TooMuch:
+            return {}
+        finally:
             self._rows_in_all += self._rows
-        return self._graphs[key]
 
     def _make_graph(self, layout: Layout, column: int) -> dict[int, list[Edge]]:
         graph: dict[int, list[Edge]] = {}
