@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from analyzer import summary as summaries
+from analyzer.android.names import SHIM
 from analyzer.callgraph.graph import CallGraph
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import CallKind, Op
@@ -140,6 +141,7 @@ class Context:
         self._passes: dict[tuple[int, bool, int], bool] = {}
         self._dispatch: dict[tuple[int, int], int] = {}
         self._own: dict[int, bool] = {}
+        self._shims = program.type_id(SHIM)
 
     def lowered(self, method: int) -> Lowered:
         """Primitives of a method, kept."""
@@ -148,12 +150,14 @@ class Context:
         return self._lowered[method]
 
     def is_own(self, method: int) -> bool:
-        """Whether a method belongs to the app's own code, as do environments that run some of it."""
+        """Whether a method belongs to the app's own code, as do environments that run and shims that serve some."""
         found = self._own.get(method)
         if found is None:
             self._own[method] = False  # in a cycle of environments the others decide
             if method in self.environments:
                 found = method == self.graph.root or any(self.is_own(m) for m in self.graph.callees(method))
+            elif self.program.method(method).cls == self._shims:
+                found = any(self.is_own(m) for m in self.graph.callers(method))
             else:
                 found = self.lowering.is_own(self.program.method(method).cls)
             self._own[method] = found
