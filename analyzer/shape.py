@@ -885,6 +885,7 @@ class MethodShape:
         )
         if self._seen.get(call.op) == seen:
             return
+        self.ctx.check()
         for application in applications:
             sigma = self.sigma(call, application)
             s = application.summary
@@ -1196,21 +1197,39 @@ class ShapePass:
         """Methods evaluated since the table was last looked after."""
 
     def run(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
-        """Fills `ctx.shapes` and `ctx.summaries`. Raises what `ctx.check` raises; what is done by then stays."""
+        """Fills `ctx.shapes` and `ctx.summaries`.
+
+        Raises what `ctx.check` raises. What stays then are the components done of the first round, or all of the last
+        round that was done: shapes that fit each other.
+        """
         ctx = self.ctx
-        dirty: set[int] | None = None
-        while True:
-            changed: set[int] = set()
-            for done, scc in enumerate(ctx.graph.sccs):
-                if dirty is None or any(m in dirty or not changed.isdisjoint(ctx.graph.callees(m)) for m in scc):
-                    before = [ctx.summaries.get(m) for m in scc]
-                    self.component(scc)
-                    changed.update(m for m, s in zip(scc, before, strict=True) if ctx.summaries.get(m) != s)
-                if dirty is None:
-                    progress(done + 1, len(ctx.graph.sccs))
-            dirty = self.grow_table()
-            if not dirty:
-                return
+        done = None
+        try:
+            dirty: set[int] | None = None
+            while dirty is None or dirty:
+                self._round(dirty, progress)
+                table = ctx.table.copy()
+                found = dict(ctx.shapes), dict(ctx.summaries), dict(self.levels), dict(ctx.folded)
+                done = *found, table
+                dirty = self.grow_table()
+        except BaseException:
+            if done is not None:
+                ctx.shapes, ctx.summaries, levels, ctx.folded, table = done
+                self.levels.clear()
+                self.levels.update(levels)
+                ctx.table.restore(table)
+            raise
+
+    def _round(self, dirty: set[int] | None, progress: Callable[[int, int], None]) -> None:
+        """Evaluates all methods, or those that would see something else, and their callers where a summary changes."""
+        ctx, changed = self.ctx, set[int]()
+        for done, scc in enumerate(ctx.graph.sccs):
+            if dirty is None or any(m in dirty or not changed.isdisjoint(ctx.graph.callees(m)) for m in scc):
+                before = [ctx.summaries.get(m) for m in scc]
+                self.component(scc)
+                changed.update(m for m, s in zip(scc, before, strict=True) if ctx.summaries.get(m) != s)
+            if dirty is None:
+                progress(done + 1, len(ctx.graph.sccs))
 
     def component(self, scc: tuple[int, ...]) -> None:
         """Brings one strongly connected component to its fixed point, coarser when a bound is hit."""
@@ -1231,6 +1250,11 @@ class ShapePass:
                     merge = True
                 else:
                     fold += 1
+            except BaseException:
+                for m in members:
+                    ctx.shapes.pop(m, None)
+                    ctx.summaries.pop(m, None)
+                raise
         for m in members:
             self.levels[m] = level
             if fold:
@@ -1303,6 +1327,7 @@ class ShapePass:
         """(static field or (member, field) of the table, token) that a method writes which has news."""
         table = self.ctx.table
         for shape in (self.ctx.shapes[m] for m in sorted(self._news)):
+            self.ctx.check()
             for key, row in shape.named.items():
                 if key[0] in (TABLE, TABLE_CELL):
                     place = key[1] if key[0] == TABLE else (key[1], key[2])

@@ -57,13 +57,23 @@ class Table:
     _content: dict[tuple[Place, int], frozenset[Key]] = field(default_factory=dict)
 
     def copy(self) -> Table:
-        """The same content, apart."""
+        """The same content, apart, with nothing derived yet: `index` comes before it is used."""
         statics = {f: set(held) for f, held in self.statics.items()}
         cells = {place: set(held) for place, held in self.cells.items()}
         made = Table(self.names, set(self.sites), self.roots, self.kin, statics, cells, set(self.folded))
         made._forgotten = set(self._forgotten)
-        made.index()
         return made
+
+    def restore(self, other: Table) -> None:
+        """Takes the content of a copy made before."""
+        self.statics, self.cells, self.folded, self._forgotten = (
+            other.statics,
+            other.cells,
+            other.folded,
+            other._forgotten,
+        )
+        self.sites.intersection_update({*other.sites, *self.roots})
+        self.index()
 
     def member(self, key: Key) -> Key | None:
         """The member, or the token for any, that a token of some method stands for; None for other tokens."""

@@ -48,14 +48,13 @@ _Places = dict[tuple[object, ...], list[_Meeting]]
 
 
 def leaks(
-    idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]], condition: Condition, max_steps: int
+    idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]], condition: Condition, witnesses: Witnesses
 ) -> list[Leak]:
     """All leaks of a solved app, each with its shortest witness: one per (rule, source statement, sink statement).
 
     A sink row that lost its site (export level 2) stands for many statements in libraries, of which one may be
     reached: these are one finding per (rule, source statement), at the first of them, that says so.
     """
-    witnesses = Witnesses(idfg, max_steps)
     known, folded = _meetings(idfg, rules_for)
     found: list[Leak] = []
     reported: set[tuple[str, int, int]] = set()

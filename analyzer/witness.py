@@ -6,7 +6,7 @@ shortest path through it explains the token; where the path crosses a call, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from analyzer.encode import EXTRA, Layout
@@ -62,8 +62,10 @@ class _TooMuch(Exception):
 class Witnesses:
     """Finds witness paths in a solved app. Shortest paths are kept per (method, token)."""
 
-    def __init__(self, idfg: Idfg, max_steps: int) -> None:
-        self.idfg, self.max_steps = idfg, max_steps
+    def __init__(self, idfg: Idfg, max_steps: int, in_time: Callable[[], bool] = lambda: True) -> None:
+        """`in_time`: asked often; once it says no, no more paths are found, and `stopped` is set."""
+        self.idfg, self.max_steps, self.in_time = idfg, max_steps, in_time
+        self.stopped = False
         self.tables = idfg.replay.tables
         self._trees: dict[tuple[int, int], dict[int, Edge | None]] = {}
         self._passages: dict[tuple[int, int], int] = {}
@@ -82,6 +84,10 @@ class Witnesses:
         except _TooMuch:
             return []
 
+    def _go_on(self) -> bool:
+        self.stopped = self.stopped or not self.in_time()
+        return not self.stopped
+
     # -- one method --------------------------------------------------------------------------------------------
 
     def _expand(
@@ -91,7 +97,7 @@ class Witnesses:
         if me in above or len(above) > 60:
             return []
         self._tries += 1
-        if self._tries > MOST_TRIES:
+        if self._tries > MOST_TRIES or not self._go_on():
             raise _TooMuch
         steps: list[WitnessStep] = []
         for edge in self._shortest(layout, column, row):
@@ -225,7 +231,7 @@ class Witnesses:
         t = self.tables
         summary = t.summary(t.app_summary[application])
         self._rows += len(summary.bits)
-        if self._rows > MOST_ROWS or self._rows_in_all > MOST_ROWS_IN_ALL:
+        if self._rows > MOST_ROWS or self._rows_in_all > MOST_ROWS_IN_ALL or not self._go_on():
             raise _TooMuch
         sigma = solver.substitution(application, heap)
         first = t.write_off[application]

@@ -34,9 +34,13 @@ class Budget:
         """Lets the phases from here on run until a share of the whole wall time is spent."""
         self.deadline = self.start + self.limits.wall_time_s * share
 
+    def has_time(self) -> bool:
+        """Whether there is time left."""
+        return time.monotonic() <= self.deadline
+
     def check(self) -> None:
         """Raises OutOfBudget when a bound is hit."""
-        if time.monotonic() > self.deadline:
+        if not self.has_time():
             raise OutOfBudget("wall_time_s")
         self._count += 1
         if self._count % _EVERY == 1 and resident_mb() > self.limits.memory_mb:

@@ -49,14 +49,18 @@ def analyze(path: Path, options: Options) -> Report:
 def _findings(app: App) -> tuple[Finding, ...]:
     from analyzer.conditions import Conditions
     from analyzer.taint import leaks
+    from analyzer.witness import Witnesses
 
     idfg = app.idfg(app.options.engine)
     conditions = Conditions(idfg, app.files, app.knowledge)
-    app.budget.until(1.0)
+    app.budget.until(0.97)
+    witnesses = Witnesses(idfg, app.options.limits.witness_steps, app.budget.has_time)
 
     def work() -> tuple[Finding, ...]:
         places = Places(app)
-        found = leaks(idfg, app.knowledge.rules_for, conditions.holds, app.options.limits.witness_steps)
+        found = leaks(idfg, app.knowledge.rules_for, conditions.holds, witnesses)
+        if witnesses.stopped:
+            app.hits.setdefault("wall_time_s", set()).add("findings")
         result = []
         for leak in found:
             rule = leak.rule
@@ -81,7 +85,7 @@ def _findings(app: App) -> tuple[Finding, ...]:
             )
         return tuple(result)
 
-    return app._phase("findings", work)
+    return app._phase("findings", work, lambda: "partial" if witnesses.stopped else "complete")
 
 
 def _report(app: App, findings: tuple[Finding, ...], solved: bool) -> Report:

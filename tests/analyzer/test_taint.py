@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from analyzer.limits import Limits
 from analyzer.models.types import Rule
 from analyzer.taint import Leak, leaks
+from analyzer.witness import Witnesses
 from tests.programs.solving import solve
 
 COARSE = Limits(export_app=1, export_library=1)
@@ -19,11 +22,11 @@ LIBRARY_SINKS = """
 """
 
 
-def found(text: str, limits: Limits) -> list[Leak]:
+def found(text: str, limits: Limits, in_time: Callable[[], bool] = lambda: True) -> list[Leak]:
     """Leaks of a program, under one rule for whatever comes in and goes out."""
     idfg = solve(text, limits).idfg
     rule = Rule("leak", "A leak", "leak", frozenset(), frozenset(), "high")
-    return leaks(idfg, lambda source, sink: (rule,), lambda name, method, op: True, 100)
+    return leaks(idfg, lambda source, sink: (rule,), lambda name, method, op: True, Witnesses(idfg, 100, in_time))
 
 
 def test_sinks_in_a_library_that_lost_their_place_are_one_finding_that_says_so() -> None:
@@ -46,7 +49,6 @@ def test_own_sinks_keep_their_place() -> None:
     assert len({leak.sink_site for leak in found(text, COARSE)}) == 2
 
 
-def test_a_witness_that_takes_too_long_is_said_to_be_missing(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr("analyzer.witness.MOST_TRIES", 0)
-    (leak,) = found("class Main { static void main() { sink(source()); } }", Limits())
+def test_a_finding_without_time_for_its_witness_says_so() -> None:
+    (leak,) = found("class Main { static void main() { sink(source()); } }", Limits(), lambda: False)
     assert len(leak.path) == 2 and any("no witness path" in note for note in leak.rests_on)

@@ -33,6 +33,7 @@ class Oracle:
         merged = any(shape.merge_keys for shape in ctx.shapes.values())
         if merged or any(levels.values()) or ctx.folded:  # what earlier, finer rounds put there stays: start from that
             self.table = ctx.table.copy()
+            self.table.index()
         self.order = [m for scc in ctx.graph.sccs for m in scc if m in ctx.shapes and m in levels]
         self.scc_of = {m: frozenset(scc) for scc in ctx.graph.sccs for m in scc}
         self.methods = {m: Method(self, m) for m in self.order}
