@@ -12,10 +12,20 @@ _HOSTS = frozenset({"com", "org", "net", "io", "de", "com/github", "io/github", 
 """Package prefixes that many owners share: never the app's own as a whole."""
 
 
-class Own:
-    """Decides by package: the manifest's, the components', and, where a package is obfuscated, single letters.
+_MOST_OBFUSCATED = 300
+"""Classes in packages of one letter, or in none, that may still be taken for the app's own."""
 
-    A known library is never the app's own. Without a manifest, or when nothing in the dex fits it, everything that is
+
+def _is_obfuscated(descriptor: str) -> bool:
+    first = descriptor[1:].split("/", 1)
+    return len(first) == 1 or len(first[0]) == 1
+
+
+class Own:
+    """Decides by package: the manifest's, the components', and, where packages are obfuscated, single letters.
+
+    Where very many classes have such names, most of them come from libraries, and none counts as the app's own. A known
+    library never does. Without a manifest, or when nothing in the dex fits it, everything that is
     no known library is.
     """
 
@@ -25,6 +35,8 @@ class Own:
         self._libraries = tuple(sorted(libraries))
         self._prefixes = self._own_prefixes(manifest)
         self._cache: dict[int, bool] = {}
+        descriptors = (program.type_name(c.type) for c in program.classes)
+        self._guesses = sum(map(_is_obfuscated, descriptors)) <= _MOST_OBFUSCATED
         if manifest is None or not any(self._fits(program.type_name(c.type)) for c in program.classes):
             self._prefixes = ("L",)
 
@@ -58,8 +70,7 @@ class Own:
             return False
         if descriptor.startswith(self._prefixes):
             return True
-        first = descriptor[1:].split("/", 1)
-        return len(first) == 1 or len(first[0]) == 1
+        return self._guesses and _is_obfuscated(descriptor)
 
     def _own_prefixes(self, manifest: Manifest | None) -> tuple[str, ...]:
         if manifest is None:

@@ -57,6 +57,12 @@ def test_names_that_look_obfuscated_are_a_guess() -> None:
     assert found.is_own(1) and found.is_certain(1)
 
 
+def test_many_names_that_look_obfuscated_are_mostly_libraries() -> None:
+    program = cast(Any, Names([*(f"La/b/c{i};" for i in range(301)), "Lcom/acme/app/Main;"]))
+    found = Own(program, manifest("com.acme.app", "com.acme.app.Main"), [])
+    assert not found.is_own(0) and found.is_own(301)
+
+
 def test_without_a_manifest_everything_but_known_libraries_is_own() -> None:
     program = cast(Any, Names(["Lcom/x/Y;", "Landroidx/core/Z;"]))
     found = Own(program, None, ["Landroidx/"])
