@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 from analyzer.idfg import Idfg
 from analyzer.models.types import Rule, Sink, Source
-from analyzer.tokens import OBJECT, SINK, TAINT, UNKNOWN, Key
+from analyzer.tokens import OBJECT, SINK, TAINT, UNKNOWN, Key, Site
 from analyzer.witness import Witnesses, WitnessStep
 from gpu.bits import bits_of
 
 Condition = Callable[[str, int, int], bool]
 """(condition name, method, IR operation) -> whether it may hold."""
+
+FOLDED_PLACE = "widened: the sink's place was folded"
+THROUGH_TABLE = "widened: it passes objects that library statics reach, which are kept for all moments at once"
+"""Why a path does not begin at its source."""
 
 MOST_MEETINGS = 3
 """Methods in which a witness of one finding is looked for, smallest first."""
@@ -31,6 +35,13 @@ class Leak:
     """Declared parameter of the sink that the data reaches; -1 the receiver."""
     path: tuple[WitnessStep, ...]
     rests_on: tuple[str, ...]
+
+    @property
+    def confidence(self) -> str:
+        """'high' when it rests on nothing; 'low' when not even the place of its sink is known."""
+        if any(note.startswith(FOLDED_PLACE) for note in self.rests_on):
+            return "low"
+        return "medium" if self.rests_on else "high"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +153,12 @@ def _leak(
             ends = ((a.method, a.op, "the data comes in here"), (b.method, b.op, "it leaves the app here"))
             steps = [WitnessStep(*end) for end in ends if end[1] >= 0]
             rests.add("no witness path: only its two ends are shown")
+        elif not _begins(idfg, steps, a):
+            rests.add(THROUGH_TABLE)
         if among:
-            rests.add(f"widened: the sink's place was folded; it is one of {among} in libraries")
+            rests.add(f"{FOLDED_PLACE}; it is one of {among} in libraries")
         elif meeting.row[2] == -1:
-            rests.add("widened: the sink's place was folded")
+            rests.add(FOLDED_PLACE)
         layout = idfg.encoded.layouts[meeting.method]
         if any(key == (UNKNOWN,) for key in layout.columns):
             rests.add(f"widened: objects folded in {ctx.program.signature(meeting.method)}")
@@ -153,6 +166,13 @@ def _leak(
     paths.sort(key=lambda p: p[:3])
     rule = next(r for r in rules_for(source.kind, sink.kind) if r.id == rule_id)
     return Leak(rule, source, token[2], sink, site, row[3], tuple(paths[0][3]), paths[0][4])
+
+
+def _begins(idfg: Idfg, steps: list[WitnessStep], source: Site) -> bool:
+    """Whether a path begins at its source: a call, or a parameter that the framework hands over."""
+    if source.op < 0:
+        return any(s.method in idfg.ctx.environments for s in steps)
+    return any((s.method, s.op) == (source.method, source.op) for s in steps)
 
 
 def receiver_objects(idfg: Idfg, method: int, op: int, argument: int) -> list[Key]:

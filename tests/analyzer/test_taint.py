@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from analyzer.limits import Limits
 from analyzer.models.types import Rule
-from analyzer.taint import Leak, leaks
+from analyzer.taint import THROUGH_TABLE, Leak, leaks
 from analyzer.witness import Witnesses
 from tests.programs.solving import solve
 
@@ -34,6 +34,7 @@ def test_sinks_in_a_library_that_lost_their_place_are_one_finding_that_says_so()
     assert len(found(text, Limits())) == 2
     (leak,) = found(text, COARSE)
     assert any("one of 2 in libraries" in note for note in leak.rests_on)
+    assert leak.confidence == "low"
 
 
 def test_own_sinks_keep_their_place() -> None:
@@ -47,6 +48,17 @@ def test_own_sinks_keep_their_place() -> None:
         }
     """
     assert len({leak.sink_site for leak in found(text, COARSE)}) == 2
+
+
+def test_a_path_that_does_not_begin_at_its_source_says_why() -> None:
+    text = """
+        lib class L { static Object v; static void keep(Object x) { L.v = x; } static Object kept() { return L.v; } }
+        class Main { static void main() { L.keep(source()); sink(L.kept()); } }
+    """
+    (leak,) = found(text, Limits())
+    assert THROUGH_TABLE in leak.rests_on and leak.confidence == "medium"
+    (leak,) = found(text.replace("lib class", "class"), Limits())
+    assert not leak.rests_on and leak.confidence == "high"
 
 
 def test_a_finding_without_time_for_its_witness_says_so() -> None:
