@@ -194,7 +194,7 @@ class App:
             from gpu.reference import Replay
 
             encoded = self.encoded
-            self.budget.until(0.95)
+            self.budget.until(0.9)
 
             def work() -> Idfg:
                 name, solution = engines.choose(engine, encoded.problem, self.budget.check)

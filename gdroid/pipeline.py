@@ -53,7 +53,7 @@ def _findings(app: App) -> tuple[Finding, ...]:
 
     idfg = app.idfg(app.options.engine)
     conditions = Conditions(idfg, app.files, app.knowledge)
-    app.budget.until(0.97)
+    app.budget.until(0.95)
     witnesses = Witnesses(idfg, app.options.limits.witness_steps, app.budget.has_time)
 
     def work() -> tuple[Finding, ...]:
