@@ -1,8 +1,8 @@
-"""The shape pass: which tokens, cells and channels can occur at all (semantics.md 2).
+"""The shape of one method: which tokens, cells and channels can occur in it at all (semantics.md 2).
 
-Per method a flow-insensitive least fixed point over SSA values; per strongly connected component repeated until no
-summary grows; for the app repeated until the table of library statics is stable. What it finds fixes the numbering of
-rows and columns, the clear sets, the call targets and every folding of the encoded problem.
+A flow-insensitive least fixed point over SSA values, under the present summaries of its callees. It fixes the numbering
+of rows and columns, the clear sets, the call targets and every folding of the encoded problem. `analyzer.shape_pass`
+runs it over the app.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from analyzer.limits import Limits
 from analyzer.lower import CALL, DATA_ONLY, GEN, LOAD, OR, STORE, TABLE_GET, Lowered, Lowering, Primitive, is_dispatched
 from analyzer.program import Program
 from analyzer.summary import Folding, Summary, is_outside
-from analyzer.table import ANY_MEMBER, MANY, Place, Table, concrete, store_place
+from analyzer.table import ANY_MEMBER, MANY, Place, Table, store_place
 from analyzer.tokens import (
     BEYOND,
     BY_TYPE,
@@ -69,9 +69,6 @@ ESCAPES = -3
 
 COARSEST = 3
 """Highest level of `Folding`."""
-
-MOST_OWN_PATHS = 64
-"""Formals through own fields that a summary over the cap may still name."""
 
 EMPTY = Summary((), (), (), (), (), (), (), (), (), ())
 
@@ -1179,170 +1176,3 @@ def image(bits: int, sigma: list[int]) -> int:
     for c in bits_of(bits):
         result |= sigma[c]
     return result
-
-
-def own_paths(s: Summary) -> int:
-    """Number of formals that a summary names beside the roots."""
-    return sum(key[0] == FORMAL and bool(key[2]) for key in s.cols)
-
-
-class ShapePass:
-    """Runs the pass over a call graph: components bottom-up, then again until the table is stable."""
-
-    def __init__(self, ctx: Context) -> None:
-        self.ctx = ctx
-        self.levels: dict[int, int] = {}
-        """Export level of each method."""
-        self._news: set[int] = set()
-        """Methods evaluated since the table was last looked after."""
-
-    def run(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
-        """Fills `ctx.shapes` and `ctx.summaries`.
-
-        Raises what `ctx.check` raises. What stays then are the components done of the first round, or all of the last
-        round that was done: shapes that fit each other.
-        """
-        ctx = self.ctx
-        done = None
-        try:
-            dirty: set[int] | None = None
-            while dirty is None or dirty:
-                self._round(dirty, progress)
-                table = ctx.table.copy()
-                found = dict(ctx.shapes), dict(ctx.summaries), dict(self.levels), dict(ctx.folded)
-                done = *found, table
-                dirty = self.grow_table()
-        except BaseException:
-            if done is not None:
-                ctx.shapes, ctx.summaries, levels, ctx.folded, table = done
-                self.levels.clear()
-                self.levels.update(levels)
-                ctx.table.restore(table)
-            raise
-
-    def _round(self, dirty: set[int] | None, progress: Callable[[int, int], None]) -> None:
-        """Evaluates all methods, or those that would see something else, and their callers where a summary changes."""
-        ctx, changed = self.ctx, set[int]()
-        for done, scc in enumerate(ctx.graph.sccs):
-            if dirty is None or any(m in dirty or not changed.isdisjoint(ctx.graph.callees(m)) for m in scc):
-                before = [ctx.summaries.get(m) for m in scc]
-                self.component(scc)
-                changed.update(m for m, s in zip(scc, before, strict=True) if ctx.summaries.get(m) != s)
-            if dirty is None:
-                progress(done + 1, len(ctx.graph.sccs))
-
-    def component(self, scc: tuple[int, ...]) -> None:
-        """Brings one strongly connected component to its fixed point, coarser when a bound is hit."""
-        ctx = self.ctx
-        members = [m for m in scc if self.readable(m)]
-        # What had to be coarse with a smaller table has to be with a larger one.
-        level = max((self.levels.get(m, 0) for m in members), default=0)
-        fold = max((ctx.folded.get(m, 0) for m in members), default=0)
-        merge = any(m in ctx.shapes and ctx.shapes[m].merge_keys for m in members)
-        while True:
-            try:
-                self.attempt(members, level, fold, merge)
-                break
-            except Overflow as overflow:
-                if overflow.what == "export":
-                    level += 1
-                elif overflow.what == "keys_per_object":
-                    merge = True
-                else:
-                    fold += 1
-            except BaseException:
-                for m in members:
-                    ctx.shapes.pop(m, None)
-                    ctx.summaries.pop(m, None)
-                raise
-        for m in members:
-            self.levels[m] = level
-            if fold:
-                ctx.folded[m] = fold
-
-    def readable(self, m: int) -> bool:
-        """False for a method whose code is damaged: it is noted, and does nothing."""
-        from gpu.errors import GdroidError
-
-        if m in self.ctx.damaged:
-            return False
-        try:
-            self.ctx.lowered(m)
-        except GdroidError as error:
-            self.ctx.damaged[m] = str(error)
-            return False
-        return True
-
-    def attempt(self, members: list[int], level: int, fold: int, merge: bool) -> None:
-        ctx = self.ctx
-        for m in members:
-            self._news.add(m)
-            ctx.summaries[m] = EMPTY
-            ctx.shapes[m] = MethodShape(ctx, m, fold, merge)
-        loop = len(members) > 1 or any(m in ctx.graph.callees(m) for m in members)
-        again = True
-        inside = {m: [t for t in ctx.graph.callees(m) if t in members] for m in members}
-        seen: dict[int, list[int]] = {}
-        while again:
-            again = False
-            for m in members:
-                shape = ctx.shapes[m]
-                used = [id(ctx.summaries[t]) for t in inside[m]]
-                if seen.get(m) == used:
-                    continue
-                seen[m] = used
-                shape.run()
-                found = shape.export(level)
-                if level < COARSEST and found.entries > shape.cap and (level < 2 or own_paths(found) > MOST_OWN_PATHS):
-                    raise Overflow("export")
-                if found != ctx.summaries[m]:
-                    ctx.summaries[m] = found
-                    again = loop
-        for m, must in [(m, ctx.shapes[m].must(level)) for m in members]:
-            if must:
-                ctx.summaries[m] = ctx.shapes[m].export(level, must)
-
-    def grow_table(self) -> set[int]:
-        """Moves what methods wrote to library statics into the table; the methods that see a difference."""
-        new = self.ctx.table.add(list(self.contributions()))
-        self._news = set()
-        return {m for m, shape in self.ctx.shapes.items() if self.sees(shape, new)}
-
-    def sees(self, shape: MethodShape, new: set[Key]) -> bool:
-        """Whether a method would read something else from the table now, or holds an object that joined it."""
-        if shape.fold and new:  # objects of the table keep their names, so that what was folded comes apart
-            return True
-        table, fields, most = self.ctx.table, self.ctx.fields, self.ctx.limits.objects_per_static
-        for place, seen in shape.table_reads.items():
-            if isinstance(place, tuple) and isinstance(place[1], Through):
-                if table.reached(place[0], place[1]) != seen:
-                    return True
-            elif table.content(place, most) != seen:
-                return True
-        if any(len(fields.related(f, table.fields_of(member))) != known for member, f, known in shape.table_wild):
-            return True
-        return any(((*key[:2], -1) if key[0] == OBJECT else key) in new for key in shape.keys)
-
-    def contributions(self) -> Iterator[tuple[Place, Key]]:
-        """(static field or (member, field) of the table, token) that a method writes which has news."""
-        table = self.ctx.table
-        for shape in (self.ctx.shapes[m] for m in sorted(self._news)):
-            self.ctx.check()
-            for key, row in shape.named.items():
-                if key[0] in (TABLE, TABLE_CELL):
-                    place = key[1] if key[0] == TABLE else (key[1], key[2])
-                    yield from ((place, content) for content in self.concrete(shape, shape.rows[row]))
-            for token, key in enumerate(shape.keys):
-                member = table.member(key)
-                if member is not None:
-                    for f, row in shape.cells[token].items():
-                        if f not in self.ctx.fields.below:
-                            for content in self.concrete(shape, shape.rows[row] & ~shape.entry.get(row, 0)):
-                                yield (member, f), content
-
-    def concrete(self, shape: MethodShape, bits: int) -> Iterator[Key]:
-        """What the table holds of a row."""
-        for token in bits_of(bits):
-            key = concrete(shape.keys[token])
-            if key is not None:
-                yield key

@@ -66,12 +66,8 @@ class Table:
 
     def restore(self, other: Table) -> None:
         """Takes the content of a copy made before."""
-        self.statics, self.cells, self.folded, self._forgotten = (
-            other.statics,
-            other.cells,
-            other.folded,
-            other._forgotten,
-        )
+        self.statics, self.cells = other.statics, other.cells
+        self.folded, self._forgotten = other.folded, other._forgotten
         self.sites.intersection_update({*other.sites, *self.roots})
         self.index()
 

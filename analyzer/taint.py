@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from analyzer.idfg import Idfg
 from analyzer.models.types import Rule, Sink, Source
@@ -37,7 +38,7 @@ class Leak:
     rests_on: tuple[str, ...]
 
     @property
-    def confidence(self) -> str:
+    def confidence(self) -> Literal["low", "medium", "high"]:
         """'high' when it rests on nothing; 'low' when not even the place of its sink is known."""
         if any(note.startswith(FOLDED_PLACE) for note in self.rests_on):
             return "low"

@@ -124,7 +124,8 @@ class App:
         from analyzer.android.sent import Sent
         from analyzer.libcalls import LibraryCalls, ParameterSources
         from analyzer.lower import Lowering
-        from analyzer.shape import Context, ShapePass
+        from analyzer.shape import Context
+        from analyzer.shape_pass import ShapePass
         from analyzer.texts import Texts
         from analyzer.tokens import Fields, Sites
 

@@ -72,7 +72,7 @@ def _findings(app: App) -> tuple[Finding, ...]:
                     kind=rule.kind,  # type: ignore[arg-type]
                     title=rule.title,
                     severity=rule.severity,  # type: ignore[arg-type]
-                    confidence=leak.confidence,  # type: ignore[arg-type]
+                    confidence=leak.confidence,
                     cwe=rule.cwe,
                     masvs=rule.masvs,
                     source=Source(places.signature(leak.source_site), places.of_site(leak.source_site)),

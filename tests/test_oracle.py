@@ -15,7 +15,8 @@ from analyzer.hierarchy import Hierarchy
 from analyzer.libcalls import LibraryCalls
 from analyzer.limits import Limits
 from analyzer.lower import Lowering
-from analyzer.shape import Context, ShapePass
+from analyzer.shape import Context
+from analyzer.shape_pass import ShapePass
 from analyzer.tokens import Fields, Sites
 from gdroid.app import load
 from gdroid.options import Options
