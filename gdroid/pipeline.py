@@ -123,9 +123,9 @@ def _report(app: App, findings: tuple[Finding, ...], solved: bool) -> Report:
 
 
 def _device(engine: str) -> str:
-    from gpu.engine import DEVICES
+    from gpu import engine as engines
 
-    return DEVICES.get(engine, "")
+    return engines.device(engine)
 
 
 def _limits(app: App) -> tuple[LimitRecord, ...]:

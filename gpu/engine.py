@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu import reference
 from gpu.errors import EngineUnavailable
 from gpu.problem import Problem
 from gpu.solution import Solution
+from gpu.threads import threads_wanted
 
 Check = Callable[[], None]
 Solve = Callable[[Problem, Check], Solution]
 
-ENGINES: dict[str, Solve] = {"reference": reference.solve}
+
+def _cpu(problem: Problem, check: Check) -> Solution:
+    from gpu import cpu  # compiles kernels, or loads them
+
+    return cpu.solve(problem, check)
+
+
+def _reference(problem: Problem, check: Check) -> Solution:
+    from gpu import reference
+
+    return reference.solve(problem, check)
+
+
+ENGINES: dict[str, Solve] = {"cpu": _cpu, "reference": _reference}
 """Engines of this version, in the order in which `auto` tries them."""
 
-DEVICES = {"reference": "one CPU core, plain Python"}
+
+def device(name: str) -> str:
+    """What an engine runs on, for people; empty for a name that is none."""
+    if name == "cpu":
+        threads = threads_wanted()
+        return f"{threads} CPU thread{'s' if threads > 1 else ''}"
+    return "one CPU core, plain Python" if name == "reference" else ""
 
 
 def solve(problem: Problem, name: str = "auto", check: Check = lambda: None) -> Solution:

@@ -329,8 +329,7 @@ def solve(problem: Problem, check: Callable[[], None] = lambda: None) -> Solutio
         for solver in solvers:
             rows.append(tuple(solver.rows))
             heads.append(tuple(solver.states()))
-    summaries = tuple(tuple(tables.summary(m).bits) for m in range(problem.n_methods))
-    return Solution(problem, tuple(rows), tuple(heads), summaries)
+    return Solution.of(problem, rows, heads, [tables.summary(m).bits for m in range(problem.n_methods)])
 
 
 class _Replayed(MethodSolver):

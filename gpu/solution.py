@@ -3,47 +3,190 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, overload
 
-from gpu.problem import Problem
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu.pack import fact_offsets
+from gpu.problem import HEAP, Problem
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """Facts of a problem. A row is a Python integer; bit c says that token c of the method may be there."""
+    """Facts of a problem, as words of 64 bits, low ones first; bit c of a row says that token c may be there.
+
+    A row of a method with n columns has ceil(n / 64) words, a row of a summary with n export columns as well.
+    `rows`, `heads` and `summaries` show the same as Python integers, made when they are asked for.
+    """
 
     problem: Problem
-    rows: tuple[tuple[int, ...], ...]
-    """Per method and row: value and channel rows; heap rows are 0 here."""
-    heads: tuple[tuple[tuple[int, ...], ...], ...]
-    """Per method and block: its heap rows, in row order, at the head of the block."""
-    summaries: tuple[tuple[int, ...], ...]
-    """Per method: its export rows, bits over export columns."""
+    facts: NDArray[np.uint64]
+    """(fact_off[-1],) per method: all its rows (value and channel rows; heap rows are 0 here), then for each block
+    its heap rows, in row order, at the head of the block; a block that is not reached holds nothing. Empty in a
+    solution that has summaries only."""
+    fact_off: NDArray[np.int64]
+    """(n_methods + 1,) offsets into `facts`."""
+    summary_words: NDArray[np.uint64]
+    """(summary_off[-1],) per method: its export rows, bits over export columns."""
+    summary_off: NDArray[np.int64]
+    """(n_methods + 1,) offsets into `summary_words`."""
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        rows: Iterable[Sequence[int]],
+        heads: Iterable[Iterable[Sequence[int]]],
+        summaries: Iterable[Sequence[int]],
+    ) -> Solution:
+        """A solution from rows given as integers, per method: all rows; heap rows of each block; export rows."""
+        width, fact_off, summary_off = fact_offsets(problem)
+        facts = []
+        for words, values, blocks in zip(width.tolist(), rows, heads, strict=True):
+            facts += [_words(values, words), *(_words(head, words) for head in blocks)]
+        exported = (np.diff(problem.sumcol_off)[: problem.n_methods].astype(np.int64) + 63) // 64
+        sums = [_words(values, words) for words, values in zip(exported.tolist(), summaries, strict=True)]
+        return cls(problem, _joined(facts), fact_off, _joined(sums), summary_off)
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether rows and heads were kept, not summaries alone."""
+        return len(self.facts) == int(self.fact_off[-1])
+
+    @property
+    def rows(self) -> Sequence[BitRows]:
+        """Per method and row: value and channel rows; heap rows are 0 here."""
+        return _Made(self.problem.n_methods, self._rows)
+
+    @property
+    def heads(self) -> Sequence[Sequence[BitRows]]:
+        """Per method and block: its heap rows, in row order, at the head of the block."""
+        return _Made(self.problem.n_methods, self._heads)
+
+    @property
+    def summaries(self) -> Sequence[BitRows]:
+        """Per method: its export rows, bits over export columns."""
+        return _Made(self.problem.n_methods, self._summary)
+
+    def _rows(self, m: int) -> BitRows:
+        n, words = _size(self.problem.row_off, m), (_size(self.problem.col_off, m) + 63) // 64
+        first = int(self.fact_off[m])
+        return BitRows(self.facts[first : first + n * words].reshape(n, words))
+
+    def _heads(self, m: int) -> Sequence[BitRows]:
+        p = self.problem
+        n, words = _size(p.row_off, m), (_size(p.col_off, m) + 63) // 64
+        heap = int(np.count_nonzero(p.row_kind[p.row_off[m] : p.row_off[m + 1]] == HEAP))
+        first, last = int(self.fact_off[m]) + n * words, int(self.fact_off[m + 1])
+        blocks = self.facts[first:last].reshape(_size(p.block_off, m), heap, words)
+        return _Made(len(blocks), lambda b: BitRows(blocks[b]))
+
+    def _summary(self, m: int) -> BitRows:
+        n, words = _size(self.problem.sumrow_off, m), (_size(self.problem.sumcol_off, m) + 63) // 64
+        return BitRows(self.summary_words[self.summary_off[m] : self.summary_off[m + 1]].reshape(n, words))
 
     @property
     def n_facts(self) -> int:
         """Number of facts: bits of value and channel rows, and of heap rows at the heads of blocks."""
-        total = sum(row.bit_count() for rows in self.rows for row in rows)
-        return total + sum(row.bit_count() for heads in self.heads for head in heads for row in head)
+        return sum(_count(self.facts[i : i + _CHUNK]) for i in range(0, len(self.facts), _CHUNK))
 
     def digest(self) -> str:
-        """SHA-256 over all facts in canonical order; equal for every engine."""
+        """SHA-256 over facts, then summaries, words low byte first; equal for every engine."""
         sha = hashlib.sha256()
-        off = self.problem.col_off.tolist()
-        sizes = self.problem.sumcol_off.tolist()
-        for m, (rows, heads, summary) in enumerate(zip(self.rows, self.heads, self.summaries, strict=True)):
-            width = (off[m + 1] - off[m] + 63) // 64 * 8
-            for row in rows:
-                sha.update(row.to_bytes(width, "little"))
-            for head in heads:
-                for row in head:
-                    sha.update(row.to_bytes(width, "little"))
-            width = (sizes[m + 1] - sizes[m] + 63) // 64 * 8
-            for row in summary:
-                sha.update(row.to_bytes(width, "little"))
+        for words in (self.facts, self.summary_words):
+            sha.update(np.ascontiguousarray(words, "<u8").data)
         return sha.hexdigest()
+
+
+class BitRows(Sequence[int]):
+    """Rows of words (n, words) uint64, read as integers: bit c is column c."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: NDArray[np.uint64]) -> None:
+        self.words = words
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @overload
+    def __getitem__(self, i: int) -> int: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[int]: ...
+    def __getitem__(self, i: int | slice) -> int | list[int]:
+        if isinstance(i, slice):
+            return list(BitRows(self.words[i]))
+        return int.from_bytes(self.words[i].astype("<u8", copy=False).tobytes(), "little")
+
+    def __iter__(self) -> Iterator[int]:
+        size = self.words.shape[1] * 8
+        data = self.words.astype("<u8", copy=False).tobytes()
+        for i in range(len(self.words)):
+            yield int.from_bytes(data[i * size : (i + 1) * size], "little")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Made(Sequence[T]):
+    """A sequence whose members are made when they are asked for."""
+
+    __slots__ = ("_make", "_n")
+
+    def __init__(self, n: int, make: Callable[[int], T]) -> None:
+        self._n, self._make = n, make
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, i: int) -> T: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[T]: ...
+    def __getitem__(self, i: int | slice) -> T | Sequence[T]:
+        if isinstance(i, slice):
+            return [self._make(k) for k in range(self._n)[i]]
+        return self._make(range(self._n)[i])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(other) == len(self) and all(map(_equal, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _equal(one: object, other: object) -> bool:
+    return one == other
+
+
+_CHUNK = 1 << 16
+_BYTE = np.array([i.bit_count() for i in range(256)], np.uint8)
+
+
+def _count(words: NDArray[np.uint64]) -> int:
+    """Number of bits."""
+    if hasattr(np, "bitwise_count"):
+        return int(np.bitwise_count(words).sum(dtype=np.int64))
+    return int(_BYTE[words.view(np.uint8)].sum(dtype=np.int64))
+
+
+def _size(off: NDArray[np.int32], i: int) -> int:
+    return int(off[i + 1]) - int(off[i])
+
+
+def _words(rows: Sequence[int], width: int) -> NDArray[np.uint64]:
+    """Rows as words, low ones first."""
+    return np.frombuffer(b"".join(row.to_bytes(width * 8, "little") for row in rows), "<u8").astype(np.uint64)
+
+
+def _joined(parts: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    return np.concatenate(parts) if parts else np.zeros(0, np.uint64)
 
 
 class MethodFacts(Protocol):

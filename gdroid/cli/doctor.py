@@ -105,4 +105,4 @@ def _engines() -> str:
     """In the order in which `auto` tries them."""
     from gpu import engine
 
-    return ", ".join(f"{name} ({engine.DEVICES.get(name, '')})" for name in engine.ENGINES)
+    return ", ".join(f"{name} ({engine.device(name)})" for name in engine.ENGINES)

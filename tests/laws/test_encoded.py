@@ -108,11 +108,11 @@ def in_any_order(problem: Problem, rng: random.Random) -> Solution:
                 solver.step(op, state)
             joined = [solver.join(tables.succ[i], state) for i in range(tables.succ_off[at], tables.succ_off[at + 1])]
             grown |= solver.export() or solver.grown or any(joined)
-    return Solution(
+    return Solution.of(
         problem,
-        tuple(tuple(solver.rows) for solver in solvers),
-        tuple(tuple(solver.states()) for solver in solvers),
-        tuple(tuple(tables.summary(m).bits) for m in range(problem.n_methods)),
+        [solver.rows for solver in solvers],
+        [solver.states() for solver in solvers],
+        [tables.summary(m).bits for m in range(problem.n_methods)],
     )
 
 
