@@ -6,13 +6,12 @@ branches anyone may take; code behind a jump or a return is dropped until the ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 import numpy as np
 
 from analyzer import cfg
-from analyzer.ir import Body, CallKind, Op
-from analyzer.ssa import offsets
+from analyzer.ir import I4, Body, CallKind, Op
 
 _THROWS = frozenset(
     (
@@ -199,11 +198,11 @@ class BodyBuilder:
             b=columns[3].copy(),
             c=columns[4].copy(),
             ref=columns[5].copy(),
-            arg_off=offsets(args),
+            arg_off=_offsets(args),
             args=np.array([v for values in args for v in values], np.int32),
             throws=np.isin(columns[0], [int(op) for op in _THROWS]),
-            block_off=offsets([blocks[block] for block in order]),
-            succ_off=offsets(edges),
+            block_off=_offsets([blocks[block] for block in order]),
+            succ_off=_offsets(edges),
             succ=np.array([s for targets in edges for s in targets], np.int32),
             block_range=np.full(len(order), -1, np.int32),
             range_off=np.zeros(1, np.int32),
@@ -242,3 +241,10 @@ class BodyBuilder:
         self._ops.append((op, dst, a, b, c, ref))
         if self._open:
             self._blocks[-1].append(len(self._ops) - 1)
+
+
+def _offsets(lists: Sequence[Sized]) -> I4:
+    """CSR offsets of lists laid end to end."""
+    result = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum([len(item) for item in lists], out=result[1:])
+    return result

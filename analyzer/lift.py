@@ -16,14 +16,8 @@ from numpy.typing import NDArray
 
 from analyzer.dex import Dex
 from analyzer.ir import I4, CallKind, Op
+from analyzer.kernels.layout import FILLED, MOVE, RESULT
 from gpu.errors import UnreadableInput
-
-MOVE = 32
-"""Row operation: register dst takes the value of register a. No operation of a Body."""
-FILLED = 33
-"""Row operation: filled-new-array. Becomes NEW_ARRAY and APUTs."""
-RESULT = 34
-"""Row operation of move-result before folding; none is left in a finished table."""
 
 OP, PC, DST, A, B, C, REF, THROWS = range(8)
 """Columns of a row."""
@@ -139,7 +133,7 @@ class Table:
     insn_off: NDArray[np.int64]  # (n_code + 1,)
     switch_key: I4
     switch_target: I4  # relative instruction index of each row of the switch tables
-    lit64: list[int]
+    lit64: NDArray[np.int64]
     try_off: NDArray[np.int64]
     tries: I4  # (n_tries, 4) as in Code.tries
     handler_type: I4
@@ -148,14 +142,18 @@ class Table:
     ins: I4
     damaged: dict[int, str] = field(default_factory=dict)  # code index -> why it cannot be used
 
+    def problem(self, index: int) -> str:
+        """Why code item `index` cannot be used; '' where it is intact."""
+        if index in self.damaged:
+            return self.damaged[index]
+        return "" if self.insn_off[index] < self.insn_off[index + 1] else "no instructions"
+
     def code(self, index: int) -> Code:
         """The rows of code item `index`; raises UnreadableInput where it is damaged."""
-        if index in self.damaged:
-            raise UnreadableInput(f"code item {index}: {self.damaged[index]}")
+        if why := self.problem(index):
+            raise UnreadableInput(f"code item {index}: {why}")
         low, high = int(self.insn_off[index]), int(self.insn_off[index + 1])
         rows: list[list[int]] = self.rows[low:high].tolist()
-        if not rows:
-            raise UnreadableInput(f"code item {index}: no instructions")
         first = last = -1
         for row in rows:
             if row[OP] == Op.CALL or row[OP] == FILLED:
@@ -255,7 +253,7 @@ def table(dex: Dex, prototypes: I4) -> Table:
         insn_off,
         dex.switch_key.astype(np.int32),
         switch_target,
-        [int(v) for v in dex.lit64.tolist()],
+        dex.lit64,
         try_off,
         tries,
         dex.handler_type.astype(np.int32),

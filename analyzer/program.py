@@ -6,16 +6,18 @@ reused or reordered, so an id can be kept anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer import lift, ssa
+from analyzer import cfg, lift
+from analyzer.bodies import Batch, Bodies
 from analyzer.dex import Dex
 from analyzer.ir import Body, CallKind, Op
+from analyzer.kernels import layout
 from analyzer.names import ClassDef, FieldRef, MethodDef, MethodRef, Scan, split_descriptor
 from gpu.errors import UnreadableInput
 
@@ -51,6 +53,7 @@ class Program:
         self._protos: dict[int, tuple[tuple[int, ...], int]] = {}
         self._synthetic: dict[int, MethodDef] = {}
         self._bodies: dict[int, Body] = {}
+        self._placed: dict[int, tuple[Batch, int]] = {}  # dex method -> batch and place in it
         self._polymorphic = self._name_polymorphic_calls()
 
     def _name_polymorphic_calls(self) -> dict[int, int]:
@@ -362,6 +365,25 @@ class Program:
             table.rows[row, lift.REF] = method
         return table
 
+    @cached_property
+    def _maker(self) -> Bodies:
+        return Bodies(self.table)
+
+    def prepare(self, methods: Iterable[int]) -> None:
+        """Builds the bodies of methods in one go, so that `body` only has to look them up; not those of damaged code."""
+        codes: dict[int, int] = {}
+        for method in methods:
+            code = -1 if method in self._placed else self._code_of(method)
+            if code >= 0 and not self.table.problem(code):
+                codes[method] = code
+        if codes:
+            parameters = [self._parameter_registers(method, code) for method, code in codes.items()]
+            off = np.cumsum([0, *map(len, parameters)], dtype=np.int32)
+            flat = np.array([register for given in parameters for register in given], np.int32)
+            batch = self._maker.build(np.array(list(codes.values()), np.int32), flat, off)
+            for k, method in enumerate(codes):
+                self._placed[method] = (batch, k)
+
     def body(self, method: int) -> Body:
         """SSA code of a method, built when first asked for.
 
@@ -369,20 +391,27 @@ class Program:
         """
         known = self._bodies.get(method)
         if known is None:
-            code = self._code_of(method)
-            if code < 0:
-                raise ValueError(f"{self.signature(method)} has no code")
-            try:
-                known = ssa.build(self.table.code(code), self.table, self._parameter_registers(method, code))
-            except UnreadableInput as error:
-                raise UnreadableInput(f"{self.signature(method)}: {error}") from error
-            self._bodies[method] = known
+            if method not in self._placed:
+                self.prepare((method,))
+            if method not in self._placed:
+                code = self._code_of(method)
+                if code < 0:
+                    raise ValueError(f"{self.signature(method)} has no code")
+                raise UnreadableInput(f"{self.signature(method)}: code item {code}: {self.table.problem(code)}")
+            batch, k = self._placed[method]
+            if batch.status[k] != layout.DONE:
+                rows = self.table.code(self._code_of(method))
+                blocks = len(cfg.build(rows, self.table).bounds)
+                why = f"{rows.n_registers} registers in {blocks} blocks are too many"
+                raise UnreadableInput(f"{self.signature(method)}: {why}")
+            known = self._bodies[method] = batch.body(k)
         return known
 
     def forget(self, method: int) -> None:
-        """Drops the cached body of a dex method; it is built again when asked for."""
+        """Drops the body of a dex method; it is built again when asked for."""
         if method not in self._synthetic:
             self._bodies.pop(method, None)
+            self._placed.pop(method, None)
 
     def _parameter_registers(self, method: int, code: int) -> list[int]:
         register = int(self.dex.code_registers[code]) - int(self.dex.code_ins[code])

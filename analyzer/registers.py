@@ -6,7 +6,8 @@ from bisect import bisect_left
 
 from analyzer import cfg
 from analyzer.ir import Body, Op
-from analyzer.lift import DST, MOVE, PC, THROWS, A, Code
+from analyzer.kernels.layout import MOVE
+from analyzer.lift import DST, PC, THROWS, A, Code
 from analyzer.lift import OP as ROW_OP
 from analyzer.program import Program
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.constants import fold, holds
 from analyzer.dex import opcodes
 from analyzer.ir import Op
 from analyzer.program import Program
 from tests.analyzer.columns import WIDTH, Columns
+from tests.analyzer.readable.constants import fold, holds
 from tests.analyzer.ssa_laws import check_dominance, check_shape
 
 REGISTERS = 4

@@ -1,4 +1,6 @@
-"""SSA form of one method: each register renamed to values, phis only where they are needed and live.
+"""SSA form of one method, to be read: what the kernels behind `analyzer.bodies` must give.
+
+Each register renamed to values, phis only where they are needed and live.
 
 Blocks are renamed in reverse post-order. At a join, a phi is made for each live register on whose value the edges
 differ or may differ (a loop's back edge is not known yet); phis that turn out to be trivial are removed afterwards, as
@@ -10,16 +12,17 @@ A value that is undefined (-1) on some path keeps its phi, so that definitions d
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from itertools import accumulate, chain
 
 import numpy as np
 
-from analyzer import cfg, constants, liveness
-from analyzer import phis as phis_of
-from analyzer.ir import I4, Body, Op
+from analyzer import cfg
+from analyzer.ir import Body, Op
 from analyzer.lift import FILLED, MOVE, Code, Table
 from gpu.errors import UnreadableInput
+from tests.analyzer.readable import constants, liveness
+from tests.analyzer.readable import phis as phis_of
 
 _PRUNING_ROUNDS = 8
 """Each round decides branches on constants that the round before exposed; more would be quadratic in hostile code."""
@@ -209,7 +212,7 @@ class _Renaming:
                 state[dst] = dst = value
                 if op == _CONST:
                     self.foldable.add(value)
-                    self.constant[value] = self.table.lit64[c] if ref in LITERAL_POOL else c
+                    self.constant[value] = int(self.table.lit64[c]) if ref in LITERAL_POOL else c
                     c = ref = -1
                 elif op == _DATA:
                     self._arithmetic(value, ref, a, b, c)
@@ -379,13 +382,6 @@ class _Renaming:
         self.block_off = [place[op] for op in self.block_off]
         self.arguments = [(place[op], [number[v] for v in values]) for op, values in self.arguments]
         self.phi_op = {phi: place[op] for phi, op in self.phi_op.items()}
-
-
-def offsets(lists: Sequence[Sized]) -> I4:
-    """CSR offsets of lists laid end to end."""
-    result = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum([len(item) for item in lists], out=result[1:])
-    return result
 
 
 def _flat(lists: Sequence[list[int]]) -> tuple[list[int], list[int]]:
