@@ -309,10 +309,10 @@ class _Packer:
             # Applications of calls that nobody makes have no method; they are never evaluated.
             use = (mask >= 0) & (method >= 0)
             np.maximum.at(mask_width, mask[use], self.width[method[use]])
-        ones = max(int(self.width.max(initial=0)), 1)
+        sum_width = (np.diff(p.sumcol_off).astype(np.int64) + 63) // 64
+        ones = max(int(self.width.max(initial=0)), int(sum_width.max(initial=0)), 1)
         labels_at = ones + _offsets(self.width)
         mask_at = labels_at[-1] + _offsets(mask_width)
-        sum_width = (np.diff(p.sumcol_off).astype(np.int64) + 63) // 64
         sum_words = np.diff(p.sumrow_off) * sum_width
         constant_at = mask_at[-1] + _offsets(sum_words[n:])
         words = np.zeros(int(constant_at[-1]), np.uint64)
