@@ -419,9 +419,9 @@ def test_a_check_that_raises_stops_the_run(threads: int, after: int) -> None:
 
 
 def giant() -> Problem:
-    """One method whose loop runs over many blocks and wide rows: seconds of work."""
+    """One method of many blocks and wide rows, whose facts go against the order of visits."""
     t = Tiny()
-    n, blocks, rows = 3000, 150, 1000
+    n, blocks, rows = 2000, 250, 1000
     rng = random.Random(0)
     t.summary([], [])
     code = []
@@ -429,7 +429,7 @@ def giant() -> Problem:
         link = t.link(*((rng.randrange(n), 8 + rng.randrange(rows)) for _ in range(3000)))
         ops = [(STORE, rng.randrange(8), rng.randrange(8), link, -1, []) for _ in range(3)]
         ops += [(LOAD, rng.randrange(8), rng.randrange(8), link, -1, []) for _ in range(3)]
-        code.append((ops, sorted({(b + 1) % blocks, rng.randrange(blocks)})))
+        code.append((ops, sorted({(b - 1) % blocks, rng.randrange(blocks)})))
     t.method(n, (8, rows, 0), code, entry=tuple((r, rng.randrange(n)) for r in range(8) for _ in range(20)))
     return t.problem()
 
@@ -448,8 +448,7 @@ def test_checks_come_often_inside_one_giant_method(threads: int) -> None:
 
     with suppress(Stop):
         cpu.solve(problem, check, threads=threads)
-    gaps = np.diff(times)[2:]
-    assert len(gaps) > 3 and gaps.max() < 0.1
+    assert len(times) > 3 and np.diff(times).max() < 0.1
 
 
 def test_lean_solutions_hold_no_facts() -> None:
