@@ -150,6 +150,16 @@ def _owner(off: I4 | I8) -> I8:
     return np.repeat(np.arange(len(off) - 1, dtype=np.int64), np.diff(off))
 
 
+def _extremes(off: I4, values: I4) -> tuple[I8, I8]:
+    """Least and largest value of each owner of a CSR; those of an owner without entries mean nothing."""
+    least, most = np.zeros(len(off) - 1, np.int64), np.zeros(len(off) - 1, np.int64)
+    full = np.flatnonzero(np.diff(off))
+    if len(full):
+        least[full] = np.minimum.reduceat(values, off[full])
+        most[full] = np.maximum.reduceat(values, off[full])
+    return least, most
+
+
 def _most(n: int, at: I4 | I8, values: I4 | I8) -> I8:
     """Largest value that comes to each of n places; -1 where none does. Places below 0 are left out."""
     most = np.full(n, -1, np.int64)
@@ -177,12 +187,6 @@ class _Packer:
         self.call_method = _most(calls, p.op_dst[self.is_apply], self.op_method[self.is_apply])
         self.app_method = self.call_method[_owner(p.call_off)]
         self.bind_app, self.write_app = _owner(p.bind_off), _owner(p.write_off)
-        self.bind_col = (
-            np.arange(len(p.bind_at)) - p.bind_off[self.bind_app] + p.sumcol_off[p.app_summary[self.bind_app]]
-        )
-        self.write_out = (
-            np.arange(len(p.write_row)) - p.write_off[self.write_app] + p.sumrow_off[p.app_summary[self.write_app]]
-        )
         self.col_summary, self.out_summary = _owner(p.sumcol_off), _owner(p.sumrow_off)
 
     def run(self) -> Packed:
@@ -298,17 +302,19 @@ class _Packer:
         """Constant rows; addresses of masks (the last one, for -1, is ALL), labels, and rows of all summaries."""
         p, n = self.p, self.p.n_methods
         mask_width = np.zeros(len(p.mask_off) - 1, np.int64)
+        every = np.arange(n)
         users = (
-            (p.op_mask, self.op_method),
-            (p.row_mask, _owner(p.row_off)),
-            (p.bind_mask, self.app_method[self.bind_app]),
-            (p.write_mask, self.app_method[self.write_app]),
-            (p.export_mask, _owner(p.export_off)),
+            (p.op_mask, self.op_block, self.block_method),
+            (p.row_mask, _owner(p.row_off), every),
+            (p.bind_mask, self.bind_app, self.app_method),
+            (p.write_mask, self.write_app, self.app_method),
+            (p.export_mask, _owner(p.export_off), every),
         )
-        for mask, method in users:
-            # Applications of calls that nobody makes have no method; they are never evaluated.
-            use = (mask >= 0) & (method >= 0)
-            np.maximum.at(mask_width, mask[use], self.width[method[use]])
+        for mask, owner, method_of in users:
+            use = np.flatnonzero(mask >= 0)
+            method = method_of[owner[use]]
+            known = method >= 0  # applications of calls that nobody makes have no method; they are never evaluated
+            np.maximum.at(mask_width, mask[use[known]], self.width[method[known]])
         sum_width = (np.diff(p.sumcol_off).astype(np.int64) + 63) // 64
         ones = max(int(self.width.max(initial=0)), int(sum_width.max(initial=0)), 1)
         labels_at = ones + _offsets(self.width)
@@ -325,14 +331,14 @@ class _Packer:
         method = _owner(p.col_off)[labels]
         put(labels_at[method], labels - p.col_off[method])
         owner, column = _owner(p.mask_off), p.mask_col.astype(np.int64)
-        use = column < mask_width[owner] * 64
-        put(mask_at[owner[use]], column[use])
+        inside = column < mask_width[owner] * 64
+        put(mask_at[owner[inside]], column[inside])
         bit_row = _owner(p.bits_off)
-        use = self.out_summary[bit_row] >= n  # methods begin with nothing
-        bit_row = bit_row[use]
+        constant = self.out_summary[bit_row] >= n  # methods begin with nothing
+        bit_row = bit_row[constant]
         summary = self.out_summary[bit_row]
         row_at = constant_at[summary - n] + (bit_row - p.sumrow_off[summary]) * sum_width[summary]
-        put(row_at, p.bits_col.astype(np.int64)[use])
+        put(row_at, p.bits_col.astype(np.int64)[constant])
         mask_at[-1] = ALL
         bits_at = np.concatenate((len(words) + self.summary_off[:-1], constant_at[:-1]))
         if len(words) + int(self.summary_off[-1]) >= 1 << 31:
@@ -431,24 +437,26 @@ class _Packer:
         row = p.clear_row - self.first_heap[self.op_method[clear]]
         refuse((row < 0) | (row >= self.n_heap[self.op_method[clear]]), "clear_row")
         empty = np.diff(p.link_off) == 0
-        n_links = len(p.link_off) - 1
-        owner = _owner(p.link_off)
-        most_col, most_row = _most(n_links, owner, p.link_col), _most(n_links, owner, p.link_row)
-        least_row = np.where(empty, 1 << 31, -_most_of_negative(n_links, owner, p.link_row))
+        most_col = _extremes(p.link_off, p.link_col)[1]
+        least_row, most_row = _extremes(p.link_off, p.link_row)
         self.odd = np.zeros(n, bool)
+        loads = np.flatnonzero((p.op_link >= 0) & (p.op_kind == LOAD))
+        stores = np.flatnonzero((p.op_link >= 0) & (p.op_kind != LOAD))
+        binds, writes = np.flatnonzero(p.bind_link >= 0), np.flatnonzero(p.write_link >= 0)
         for name, link, users, reads in (
-            ("op_link", p.op_link, self.op_method, p.op_kind == LOAD),
-            ("bind_link", p.bind_link, self.app_method[self.bind_app], np.ones(len(p.bind_link), bool)),
-            ("write_link", p.write_link, self.app_method[self.write_app], np.zeros(len(p.write_link), bool)),
+            ("op_link", p.op_link[loads], self.op_method[loads], True),
+            ("op_link", p.op_link[stores], self.op_method[stores], False),
+            ("bind_link", p.bind_link[binds], self.app_method[self.bind_app[binds]], True),
+            ("write_link", p.write_link[writes], self.app_method[self.write_app[writes]], False),
         ):
-            use = (link >= 0) & (users >= 0)
+            use = (users >= 0) & ~empty[link]
             at, user = link[use], users[use]
-            refuse(
-                (most_col[at] >= self.n_cols[user]) | (most_row[at] >= self.n_rows[user]), f"{name}, link_col, link_row"
-            )
-            first = self.first_heap[user]
-            other = (least_row[at] < first) | (most_row[at] >= first + self.n_heap[user])
-            self.odd[user[other & reads[use] & ~empty[at]]] = True
+            outside = (most_col[at] >= self.n_cols[user]) | (most_row[at] >= self.n_rows[user])
+            refuse(outside, f"{name}, link_col, link_row")
+            if reads:
+                first = self.first_heap[user]
+                other = (least_row[at] < first) | (most_row[at] >= first + self.n_heap[user])
+                self.odd[user[other]] = True
         # Summaries.
         cols, outs = np.diff(p.sumcol_off).astype(np.int64), np.diff(p.sumrow_off).astype(np.int64)
         mine = cols[self.col_summary]
@@ -461,23 +469,21 @@ class _Packer:
         refuse((p.sumrow_owner < -1) | (p.sumrow_owner >= cols[self.out_summary]), "sumrow_owner")
         refuse((p.bits_col < 0) | (p.bits_col >= cols[self.out_summary[_owner(p.bits_off)]]), "bits_col")
         # Bindings and writes.
-        kind, method = p.sumcol_kind[self.bind_col], self.app_method[self.bind_app]
-        known = method >= 0
+        use = np.flatnonzero(p.bind_at >= 0)
+        app = self.bind_app[use]
+        kind = p.sumcol_kind[use - p.bind_off[app] + p.sumcol_off[p.app_summary[app]]]
+        method = self.app_method[app]
         limit = np.where(kind == CONSTANT, self.n_cols[method], self.n_rows[method])
-        refuse(known & (p.bind_at >= limit), "bind_at")
-        method = self.app_method[self.write_app]
-        refuse((method >= 0) & (p.write_row >= self.n_rows[method]), "write_row")
-        refuse((p.write_row == TO_CELLS) & (p.sumrow_owner[self.write_out] < 0), "write_row")
+        refuse((method >= 0) & (p.bind_at[use] >= limit), "bind_at")
+        use = np.flatnonzero(p.write_row >= 0)
+        method = self.app_method[self.write_app[use]]
+        refuse((method >= 0) & (p.write_row[use] >= self.n_rows[method]), "write_row")
+        use = np.flatnonzero(p.write_row == TO_CELLS)
+        app = self.write_app[use]
+        refuse(p.sumrow_owner[use - p.write_off[app] + p.sumrow_off[p.app_summary[app]]] < 0, "write_row")
         # Exports.
         owner = _owner(p.export_off)
         refuse((p.export_to < 0) | (p.export_to >= outs[owner]), "export_to")
         refuse((p.export_row < 0) | (p.export_skip >= self.n_cols[owner]), "export_row, export_skip")
         refuse(p.col_export >= cols[_owner(p.col_off)], "col_export")
         refuse(p.mask_col < 0, "mask_col")
-
-
-def _most_of_negative(n: int, at: I8, values: I4) -> I8:
-    """Minus the least value that comes to each of n places."""
-    most = np.full(n, -(1 << 31), np.int64)
-    np.maximum.at(most, at, -values.astype(np.int64))
-    return most
