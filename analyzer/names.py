@@ -62,6 +62,20 @@ class Scan:
     const_classes: list[int]  # type ids
 
 
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """What some methods mention, each thing once, read without building bodies."""
+
+    calls: list[tuple[int, int]]
+    """(CallKind, method id; call site id for CUSTOM), beside those of invoke-super."""
+    supers: list[tuple[int, int]]
+    """(class of the caller, method id) of invoke-super."""
+    news: list[int]
+    const_classes: list[int]
+    statics: list[int]
+    """Field ids that are read or written."""
+
+
 def split_descriptor(descriptor: str) -> tuple[list[str], str]:
     """Parameter and return descriptors of a method descriptor such as `([ILa/B;)V`."""
     inside, _, ret = descriptor.removeprefix("(").partition(")")

@@ -18,10 +18,10 @@ from analyzer.bodies import Batch, Bodies
 from analyzer.dex import Dex
 from analyzer.ir import Body, CallKind, Op
 from analyzer.kernels import layout
-from analyzer.names import ClassDef, FieldRef, MethodDef, MethodRef, Scan, split_descriptor
+from analyzer.names import ClassDef, FieldRef, Mentions, MethodDef, MethodRef, Scan, split_descriptor
 from gpu.errors import UnreadableInput
 
-__all__ = ["ClassDef", "FieldRef", "MethodDef", "MethodRef", "Program", "Scan", "split_descriptor"]
+__all__ = ["ClassDef", "FieldRef", "Mentions", "MethodDef", "MethodRef", "Program", "Scan", "split_descriptor"]
 
 ACC_STATIC = 0x8
 ACC_INTERFACE = 0x200
@@ -51,6 +51,7 @@ class Program:
         self._method_keys: dict[int, dict[tuple[str, str], int]] = {}  # type -> (name, descriptor) -> method
         self._field_keys: dict[int, dict[tuple[str, int], int]] = {}  # type -> (name, type) -> field
         self._protos: dict[int, tuple[tuple[int, ...], int]] = {}
+        self._descriptors: dict[int, str] = {}
         self._synthetic: dict[int, MethodDef] = {}
         self._bodies: dict[int, Body] = {}
         self._placed: dict[int, tuple[Batch, int]] = {}  # dex method -> batch and place in it
@@ -146,8 +147,12 @@ class Program:
 
     def descriptor(self, method: int) -> str:
         """Parameter and return types, such as `(I)V`."""
-        ref = self.method(method)
-        return f"({''.join(map(self.type_name, ref.params))}){self.type_name(ref.ret)}"
+        known = self._descriptors.get(method)
+        if known is None:
+            ref = self.method(method)
+            known = f"({''.join(map(self.type_name, ref.params))}){self.type_name(ref.ret)}"
+            self._descriptors[method] = known
+        return known
 
     def signature(self, method: int) -> str:
         """The smali name of a method, such as `La/B;->f(I)V`."""
@@ -370,7 +375,7 @@ class Program:
         return Bodies(self.table)
 
     def prepare(self, methods: Iterable[int]) -> None:
-        """Builds the bodies of methods in one go, so that `body` only has to look them up; not those of damaged code."""
+        """Builds the bodies of methods in one go, so that `body` only looks them up; not those of damaged code."""
         codes: dict[int, int] = {}
         for method in methods:
             code = -1 if method in self._placed else self._code_of(method)
@@ -457,6 +462,38 @@ class Program:
             else:
                 found.writes.append(ref)
         return found
+
+    def mentions(self, methods: Sequence[int]) -> Mentions:
+        """What `scan` finds in the dex methods among these, together; each thing once, ascending."""
+        dex = self.dex
+        every, bounds = self._mentions
+        pairs = [(m, code) for m in methods if (code := self._code_of(m)) >= 0]
+        codes = np.array([code for _, code in pairs], np.int64)
+        counts = bounds[codes + 1] - bounds[codes]
+        rows = every[np.repeat(bounds[codes] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
+        op, ref = dex.op[rows], dex.x[rows].astype(np.int64)
+        kind = lift.CALL_KIND[op].astype(np.int64)
+        if self._polymorphic:
+            for k in np.flatnonzero(kind == CallKind.POLYMORPHIC).tolist():
+                ref[k] = self._polymorphic[int(rows[k])]
+        caller = np.repeat(np.array([self.method(m).cls for m, _ in pairs], np.int64), counts)
+
+        def distinct(high: NDArray[np.int64], chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+            keys = np.unique(high[chosen] << 32 | ref[chosen])
+            return list(zip((keys >> 32).tolist(), (keys & 0xFFFFFFFF).tolist(), strict=True))
+
+        def refs(chosen: NDArray[np.bool_]) -> list[int]:
+            found: list[int] = np.unique(ref[chosen]).tolist()
+            return found
+
+        is_super = kind == CallKind.SUPER
+        return Mentions(
+            distinct(kind, (kind >= 0) & ~is_super),
+            distinct(caller, is_super),
+            refs(op == 0x22),
+            refs(op == 0x1C),
+            refs((op >= 0x60) & (op <= 0x6D)),
+        )
 
     def line(self, method: int, pc: int) -> int | None:
         """Source line of a program counter, where the dex tells."""

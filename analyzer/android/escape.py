@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from analyzer.android.library import Library
 from analyzer.hierarchy import Hierarchy
-from analyzer.models import Knowledge, LibraryModel
+from analyzer.models import Knowledge
 from analyzer.program import Program
 
 RECEIVER = -1
@@ -40,8 +41,12 @@ _OBJECT_METHODS = frozenset(
 class Escapes:
     """Decides by the method's model and its declared types; answers are cached."""
 
-    def __init__(self, program: Program, hierarchy: Hierarchy, knowledge: Knowledge) -> None:
-        self._program, self._hierarchy, self._knowledge = program, hierarchy, knowledge
+    def __init__(
+        self, program: Program, hierarchy: Hierarchy, knowledge: Knowledge, library: Library | None = None
+    ) -> None:
+        """`library`: the look-ups, where there are some already."""
+        self._program, self._hierarchy = program, hierarchy
+        self._library = Library(program, hierarchy, knowledge) if library is None else library
         self._called_back: dict[int, frozenset[int]] = {}
         self._kept: dict[int, frozenset[int]] = {}
 
@@ -62,7 +67,7 @@ class Escapes:
         """Positions that are called back or, by the method's model, stored or handed back."""
         found = self._kept.get(method)
         if found is None:
-            model = self._model(method)
+            model = self._library.model(method)
             flows = model.flows if model is not None else ()
             stored = {RECEIVER if f.source.base == "this" else f.source.argument for f in flows if not f.data}
             found = self._kept[method] = self.called_back(method) | stored
@@ -78,8 +83,8 @@ class Escapes:
         ):
             return []
         names = [p.type_name(t) for t in ref.params]
-        model = self._model(method)
-        shimmed = self._shimmed(method)
+        model = self._library.model(method)
+        shimmed = self._library.shim(method) is not None
         if model is None:
             made = [] if ref.name == "<init>" else [RECEIVER]
             return [] if shimmed else [*made, *(i for i, name in enumerate(names) if name[0] in "L[")]
@@ -90,13 +95,3 @@ class Escapes:
             if name[0] == "L" and name not in NO_CALLBACK and not h.is_final(t)
             and (model.escapes or (h.is_interface(t) and i not in stored and not shimmed))
         ]  # fmt: skip
-
-    def _model(self, method: int) -> LibraryModel | None:
-        ref = self._program.method(method)
-        chain = self._hierarchy.class_chain(ref.cls)
-        return self._knowledge.model(chain, ref.name, self._program.descriptor(method))
-
-    def _shimmed(self, method: int) -> bool:
-        ref = self._program.method(method)
-        chain = self._hierarchy.class_chain(ref.cls)
-        return self._knowledge.shim(chain, ref.name, self._program.descriptor(method)) is not None

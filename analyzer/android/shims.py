@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
+from analyzer.android.library import Library
 from analyzer.android.names import APP_WIDE, ASYNC, ENV, SHIM, dotted
 from analyzer.android.own import Own
 from analyzer.callgraph.graph import Site
 from analyzer.ir import CallKind
-from analyzer.models import Access, Knowledge, Shim, Step
+from analyzer.models import Access, Shim, Step
 
 _NESTED = 3
 """Library calls in shims get shims too, this many deep."""
@@ -27,18 +28,17 @@ _NESTED = 3
 class Shims:
     """Makes shims on demand and remembers which ones there are."""
 
-    def __init__(self, kit: Kit, knowledge: Knowledge, own: Own) -> None:
-        self._kit, self._knowledge, self._own = kit, knowledge, own
+    def __init__(self, kit: Kit, library: Library, own: Own) -> None:
+        self._kit, self._library, self._own = kit, library, own
         self._depth: dict[int, int] = {}
         self._caller: dict[int, int] = {}
-        self._found: dict[int, Shim | None] = {}
         self.later: dict[int, int] = {}
         self._sequences: dict[tuple[object, ...], int] = {}
         """Library method -> method that runs its shim's steps on objects of `$async`, for the app's loop."""
 
     def of(self, site: Site, library_method: int, n_args: int) -> int:
         """The shim of a call site for a library method, made now; -1 when it calls nothing back."""
-        shim = self._shim(library_method)
+        shim = self._library.shim(library_method)
         depth = self._depth.get(site[0], 0) + 1
         if shim is None or depth > _NESTED:
             return -1
@@ -60,9 +60,7 @@ class Shims:
 
     def stored(self, library_method: int) -> tuple[tuple[int, str], ...]:
         """(declared parameter, pseudo-field) pairs: what the method's model keeps for a shim to find; -1: receiver."""
-        p = self._kit.program
-        ref = p.method(library_method)
-        model = self._knowledge.model(self._kit.hierarchy.class_chain(ref.cls), ref.name, p.descriptor(library_method))
+        model = self._library.model(library_method)
         found = []
         for flow in model.flows if model is not None else ():
             source, target = flow.source, flow.target
@@ -70,20 +68,6 @@ class Shims:
             if not flow.data and is_parameter and target.fields:
                 found.append((source.argument, target.fields[-1]))
         return tuple(found)
-
-    def _shim(self, library_method: int) -> Shim | None:
-        if library_method not in self._found:
-            p = self._kit.program
-            ref = p.method(library_method)
-            chain = self._kit.hierarchy.class_chain(ref.cls)
-            self._found[library_method] = self._knowledge.shim(chain, ref.name, p.descriptor(library_method))
-        return self._found[library_method]
-
-    def _modelled(self, library_method: int) -> bool:
-        p = self._kit.program
-        ref = p.method(library_method)
-        chain = self._kit.hierarchy.class_chain(ref.cls)
-        return self._knowledge.model(chain, ref.name, p.descriptor(library_method)) is not None
 
     def _make(self, site: Site, library_method: int, n_args: int, shim: Shim, deferring: bool) -> int:
         p = self._kit.program
@@ -111,7 +95,7 @@ class Shims:
         elif shim.result is not None:
             value = places.read(shim.result)
             results += [] if value is None else [value]
-        elif returns and not self._modelled(library_method):
+        elif returns and self._library.model(library_method) is None:
             results.append(code.unknown(ref.ret))
         result = code.null()
         for value in results:

@@ -11,6 +11,7 @@ from analyzer.android.components import ENTERED, ComponentEntry
 from analyzer.android.escape import Escapes
 from analyzer.android.kit import Kit, define
 from analyzer.android.lambdas import Lambdas
+from analyzer.android.library import Library
 from analyzer.android.names import ESCAPED
 from analyzer.android.own import Own
 from analyzer.android.reflection import Reflection
@@ -59,6 +60,7 @@ class _Build:
         self.limits, self.deadline = limits, deadline
         self.own = Own(program, files.manifest, knowledge.libraries)
         self.callbacks = Callbacks(program, hierarchy, {c.type: c.methods for c in knowledge.callbacks})
+        self.library = Library(program, hierarchy, knowledge)
         self.problems: list[Problem] = []
         self.lifecycles = knowledge.lifecycles
         self.manifest_kinds = {k: v for k, v in self.lifecycles.items() if k in _MANIFEST_KINDS}
@@ -75,13 +77,14 @@ class _Build:
         open_classes = self._open_classes()
         quick = self._quick(open_classes)
         self.made = frozenset(quick.made)
+        self.program.prepare(quick.methods)
         kit = self.kit = Kit(self.program, self.hierarchy, (*quick.instantiated, *self.reflection.nameable()))
-        self.shims, self.lambdas = Shims(kit, self.knowledge, self.own), Lambdas(kit)
+        self.shims, self.lambdas = Shims(kit, self.library, self.own), Lambdas(kit)
         environments = self._environments(open_classes)
         hooks = Hooks(
             shim=self._shim,
             dynamic=self.lambdas.factory,
-            kept=Escapes(self.program, self.hierarchy, self.knowledge).kept,
+            kept=Escapes(self.program, self.hierarchy, self.knowledge, self.library).kept,
             stored=self.shims.stored,
             class_constant=lambda cls: self._maker(cls) if self.reflection.is_made(cls) else -1,
             escaped=self._escaped,
@@ -180,7 +183,7 @@ class _Build:
             entries += lifecycle.methods(h, self.lifecycles[entry.lifecycle], cls)
             entries += lifecycle.handlers(h, p, cls, self._handler_names())
         return rta.analyze(
-            p, h, self.callbacks, entries, made, self.knowledge, self.object_kinds, self.reflection.is_made
+            p, h, self.callbacks, entries, made, self.library, self.object_kinds, self.reflection.is_made
         )
 
     def _layout_classes(self) -> list[int]:

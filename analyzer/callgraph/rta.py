@@ -1,20 +1,20 @@
 """Rapid type analysis: reachable methods, from calls and the classes that reachable code instantiates.
 
 Bacon and Sweeney, "Fast static analysis of C++ virtual function calls" (OOPSLA 1996), on the fly. It reads the
-instruction columns only (`Program.scan`), so it is fast, and it is coarser than `vta`.
+instruction columns only (`Program.mentions`), so it is fast, and it is coarser than `vta`.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from analyzer.android.callbacks import Callbacks
+from analyzer.android.library import Library
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import CallKind
-from analyzer.models import Knowledge, Lifecycle
-from analyzer.program import Program
+from analyzer.models import Lifecycle
+from analyzer.program import Mentions, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,17 @@ def analyze(
     callbacks: Callbacks,
     entries: Iterable[int],
     instantiated: Iterable[int] = (),
-    knowledge: Knowledge | None = None,
+    library: Library | None = None,
     lifecycles: Mapping[str, Lifecycle] | None = None,
     is_made: Callable[[int], bool] = lambda cls: False,
 ) -> RtaResult:
     """What can run from `entries` when Android makes objects of the classes `instantiated`.
 
-    `knowledge` tells what library methods call back at once (`toString` …). `lifecycles` are those that any object of
+    `library` tells what library methods call back at once (`toString` …). `lifecycles` are those that any object of
     a fitting class follows (fragments), also where the app brings the base class along. `is_made` says whether the
     constant of a class leads to objects of it.
     """
-    rta = _Rta(program, hierarchy, callbacks, knowledge, tuple((lifecycles or {}).values()), is_made)
+    rta = _Rta(program, hierarchy, callbacks, library, tuple((lifecycles or {}).values()), is_made)
     for cls in sorted(set(instantiated)):
         rta.instantiate(cls)
     for m in sorted(set(entries)):
@@ -70,12 +70,12 @@ class _Rta:
         program: Program,
         hierarchy: Hierarchy,
         callbacks: Callbacks,
-        knowledge: Knowledge | None,
+        library: Library | None,
         lifecycles: tuple[Lifecycle, ...],
         is_made: Callable[[int], bool],
     ) -> None:
         self._program, self._hierarchy, self._callbacks = program, hierarchy, callbacks
-        self._knowledge, self._is_made = knowledge, is_made
+        self._library, self._is_made = library, is_made
         self._lifecycles = [
             ({program.type_id(b) for b in life.base_classes}, [(c.name, c.descriptor) for c in life.calls])
             for life in lifecycles
@@ -89,11 +89,13 @@ class _Rta:
         self._made_under: dict[int, list[int]] = {}  # class -> instantiated classes that are one
         self._called_on: dict[int, list[int]] = {}  # class -> methods called virtually on it
         self._seen_calls: set[tuple[int, int, int]] = set()
-        self._queue: deque[int] = deque()
+        self._queue: list[int] = []
 
     def run(self) -> None:
+        """Looks at all methods that were found, then at those that these lead to."""
         while self._queue:
-            self._process(self._queue.popleft())
+            methods, self._queue = self._queue, []
+            self._process(self._program.mentions(methods))
 
     def reach(self, m: int) -> None:
         if m >= 0 and m not in self.reached and self._program.has_code(m):
@@ -130,19 +132,19 @@ class _Rta:
                     self.reach(m)
             cls = self._hierarchy.superclass(cls)
 
-    def _process(self, m: int) -> None:
-        scan = self._program.scan(m)
-        caller = self._program.method(m).cls
-        for kind, ref in scan.calls:
-            self._call(caller, kind, ref)
-        for cls in scan.news:
-            if self._hierarchy.is_app(cls):
+    def _process(self, found: Mentions) -> None:
+        for kind, ref in found.calls:
+            self._call(-1, kind, ref)
+        for caller, ref in found.supers:
+            self._call(caller, CallKind.SUPER, ref)
+        for cls in found.news:
+            if cls not in self.made and self._hierarchy.is_app(cls):
                 self.made.add(cls)
                 self.instantiate(cls)
-        for cls in scan.const_classes:
+        for cls in found.const_classes:
             if self._is_made(cls):
                 self.instantiate(cls)
-        for f in (*scan.reads, *scan.writes):
+        for f in found.statics:
             self.touch(self._program.field(self._hierarchy.resolve_field(f)).cls)
 
     def _call(self, caller: int, kind: int, ref: int) -> None:
@@ -167,9 +169,6 @@ class _Rta:
         self.reach(h.resolve(start, method.name, self._program.descriptor(ref)))
 
     def _call_back(self, ref: int) -> None:
-        if self._knowledge is None:
-            return
-        p, method = self._program, self._program.method(ref)
-        shim = self._knowledge.shim(self._hierarchy.class_chain(method.cls), method.name, p.descriptor(ref))
+        shim = self._library.shim(ref) if self._library is not None else None
         for step in shim.steps if shim is not None else ():
-            self._call(-1, CallKind.VIRTUAL, p.method_id(*step.method))
+            self._call(-1, CallKind.VIRTUAL, self._program.method_id(*step.method))

@@ -45,6 +45,7 @@ class Knowledge:
         self._pack = pack
         self._made: dict[tuple[str, str, str, str, bool, bool], object] = {}
         self._patterns: dict[str, list[str]] = {}
+        self._fitting: dict[tuple[str, str], tuple[str, ...]] = {}  # (section, class) -> its patterns
 
     @classmethod
     def load(cls, extra_paths: Iterable[Path | str] = ()) -> Knowledge:
@@ -221,16 +222,20 @@ class Knowledge:
         nothing: T,
     ) -> T:
         """What the first class of the chain with a matching entry says, built once."""
-        for search in (self._named, self._by_pattern):
+        table: Table = getattr(self._pack, section)
+        for plain in (True, False):
             for position, cls in enumerate(chain):
-                key = (section, cls, name, descriptor, position == 0, search == self._named)
-                if key not in self._made:
+                if not (cls in table if plain else self._patterns_of(section, cls)):
+                    continue
+                key = (section, cls, name, descriptor, position == 0, plain)
+                made = self._made.get(key)
+                if made is None:
+                    search = self._named if plain else self._by_pattern
                     rows = search(section, cls, name, descriptor)
                     if position:
                         rows = [row for row in rows if row[1]]
                     identity = f"{text.class_name(cls)}.{name}"
-                    self._made[key] = build(rows, identity, descriptor) if rows else _MISSING
-                made = self._made[key]
+                    made = self._made[key] = build(rows, identity, descriptor) if rows else _MISSING
                 if made is not _MISSING:
                     return cast(T, made)
         return nothing
@@ -249,14 +254,21 @@ class Knowledge:
 
     def _by_pattern(self, section: str, cls: str, name: str, descriptor: str) -> list[Row]:
         """Rows of entries whose class is a pattern; longer patterns first."""
-        if section not in self._patterns:
-            patterns = [c for c in getattr(self._pack, section) if "*" in c]
-            self._patterns[section] = sorted(patterns, key=lambda c: (-len(c), c))
         found: list[Row] = []
-        for pattern in self._patterns[section]:
-            if fnmatchcase(cls, pattern):
-                found += self._named(section, pattern, name, descriptor)
+        for pattern in self._patterns_of(section, cls):
+            found += self._named(section, pattern, name, descriptor)
         return found
+
+    def _patterns_of(self, section: str, cls: str) -> tuple[str, ...]:
+        """The patterns of a section that fit a class."""
+        known = self._fitting.get((section, cls))
+        if known is None:
+            if section not in self._patterns:
+                patterns = [c for c in getattr(self._pack, section) if "*" in c]
+                self._patterns[section] = sorted(patterns, key=lambda c: (-len(c), c))
+            known = tuple(pattern for pattern in self._patterns[section] if fnmatchcase(cls, pattern))
+            self._fitting[section, cls] = known
+        return known
 
 
 def _model(rows: Sequence[Row], identity: str, descriptor: str) -> LibraryModel:

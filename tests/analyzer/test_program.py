@@ -238,3 +238,18 @@ def test_every_operation_of_every_sample_app_has_a_text() -> None:
                 assert text
                 assert "\n" not in text
                 assert "?" not in text.split('"')[0]
+
+
+def test_mentions_of_many_methods_are_those_of_each() -> None:
+    for apk in APKS:
+        program = program_of(apk)
+        methods = methods_of(program)
+        found, scans = program.mentions(methods), [(program.method(m).cls, program.scan(m)) for m in methods]
+        calls = {(kind, ref) for _, scan in scans for kind, ref in scan.calls}
+        assert found.calls == sorted(call for call in calls if call[0] != CallKind.SUPER)
+        assert found.supers == sorted(
+            {(cls, ref) for cls, scan in scans for kind, ref in scan.calls if kind == CallKind.SUPER}
+        )
+        assert found.news == sorted({t for _, scan in scans for t in scan.news})
+        assert found.const_classes == sorted({t for _, scan in scans for t in scan.const_classes})
+        assert found.statics == sorted({f for _, scan in scans for f in (*scan.reads, *scan.writes)})

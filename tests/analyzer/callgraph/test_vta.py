@@ -8,6 +8,7 @@ import pytest
 
 from analyzer import framework
 from analyzer.android.callbacks import Callbacks
+from analyzer.android.library import Library
 from analyzer.callgraph import rta
 from analyzer.callgraph.propagate import LIBRARY, TypeFlow, bits_of
 from tests.analyzer.callgraph.apps import App, app, knowledge
@@ -74,7 +75,8 @@ def test_rta_finds_at_least_what_vta_finds(apks: Path, name: str) -> None:
     callbacks = Callbacks(p, found.hierarchy, framework=framework.load())
     entered = [e.cls for e in found.graph.components if e.environment >= 0]
     constructors = [m for c in p.classes if c.type in entered for m in c.methods if p.method(m).name == "<init>"]
-    quick = rta.analyze(p, found.hierarchy, callbacks, constructors, entered, knowledge())
+    library = Library(p, found.hierarchy, knowledge())
+    quick = rta.analyze(p, found.hierarchy, callbacks, constructors, entered, library)
     mine = {m for m in found.graph.methods if m < p.n_dex_methods}
     assert mine <= set(quick.methods)
     assert set(quick.made) <= set(quick.instantiated)
