@@ -62,7 +62,7 @@ SLICE_S = 0.02
 """Seconds of work between two calls of `check`."""
 SMALL = 4_000.0
 """Estimated microseconds below which more threads do not pay."""
-LEAST_TASK = 400.0
+LEAST_TASK = 100.0
 """Estimated microseconds below which a task is not cut further."""
 TASKS_PER_THREAD = 12
 FIRST_BUDGET = 4_000_000
@@ -199,7 +199,9 @@ class _Tasks:
                 layer[caller] = layer[callee] + 1
         layers = np.array(layer, np.int64)
         order = np.argsort(layers, kind="stable")
-        limit = max(float(packed.cost.sum()) / (threads * TASKS_PER_THREAD), LEAST_TASK)
+        # All threads have a part of each layer, and of a long one many.
+        limit = np.minimum(np.bincount(layers, packed.cost) / threads, packed.cost.sum() / (threads * TASKS_PER_THREAD))
+        limit = np.maximum(limit, LEAST_TASK)[layers[order]]
         before = np.cumsum(packed.cost[order]) - packed.cost[order]
         starts = np.searchsorted(layers[order], layers[order])
         piece = ((before - before[starts]) / limit).astype(np.int64)

@@ -112,6 +112,7 @@ from gpu.transfer import (
     grow,
     kernel,
     next_bit,
+    once,
     set_bit,
     step,
 )
@@ -154,7 +155,7 @@ def read_pass(code, s, method, fill):
                         bind += I_SIZE
 
 
-@kernel("void(int32[::1], int64[::1], int64)", helper=True)
+@once
 def find_readers(code, s, method):
     """For each row of a method, the blocks that read it: count, then fill."""
     rows = np.int64(code[method + M_ROWS])
@@ -182,7 +183,7 @@ def reach(words, s, block):
         words[news + (s[N_HEAP] >> 6)] = (ONE << np.uint64(s[N_HEAP] & 63)) - ONE
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64, int64)", helper=True)
+@once
 def take(code, words, s, method, state):
     """Makes a method the one at hand. The first time, its entry facts are put in place."""
     s[WIDTH], s[N_BLOCKS] = code[method + M_WIDTH], code[method + M_BLOCKS]
@@ -204,7 +205,7 @@ def take(code, words, s, method, state):
         reach(words, s, 0)
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64, int64)", helper=True)
+@once
 def enter(code, words, s, method, block):
     """Begins a visit of a block."""
     s[BLOCK] = block
@@ -219,7 +220,7 @@ def enter(code, words, s, method, block):
     s[WORK] += 8 + s[HEAP_BITS]
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64)", helper=True)
+@once
 def leave(code, words, s, method):
     """Ends a visit: rows that the block changed, or that grew at its head, join the heads of its successors."""
     n, size = s[WIDTH], s[HEAP_BITS]
@@ -252,7 +253,7 @@ def leave(code, words, s, method):
             reach(words, s, successor)
 
 
-@kernel("int64(int32[::1], uint64[::1], int64[::1], int64)", helper=True)
+@once
 def advance(code, words, s, method):
     """Brings the method at hand to its fixed point under the present summaries; 0 if the work limit came first."""
     while True:
@@ -275,7 +276,7 @@ def advance(code, words, s, method):
         s[BLOCK] = -1
 
 
-@kernel("int64(int32[::1], uint64[::1], int64[::1], int64)", helper=True)
+@once
 def export(code, words, s, method):
     """Copies the exit facts of the method at hand into its summary; whether that grew."""
     n, value = s[WIDTH], s[VALUE]
@@ -309,7 +310,7 @@ def export(code, words, s, method):
     return grown
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64[::1], int64)", helper=True)
+@once
 def begin(code, words, s, fact_at, component):
     """Makes a component the one at hand: places for its methods' facts and sets, all methods waiting."""
     s[FIRST] = code[component + C_FIRST]
@@ -333,7 +334,7 @@ def begin(code, words, s, fact_at, component):
     s[METHOD] = -1
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64)", helper=True)
+@once
 def tell_callers(code, words, s, method):
     """A summary grew: blocks of the component that apply it wait, if they were reached, and their methods."""
     for caller in range(code[method + M_CALLER_AT], code[method + M_CALLER_END], R_SIZE):

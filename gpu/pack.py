@@ -407,11 +407,12 @@ class _Packer:
 
     def cost(self) -> NDArray[np.float64]:
         p = self.p
-        work = 0.3 + 0.05 * self.n_rows + 0.003 * np.diff(self.fact_off)
-        ops = 0.1 + 0.02 * self.width[self.op_method]
+        # Fitted by eye to real apps. Which method is how many times as large as which matters, not the unit.
+        work = 1.0 + 0.15 * self.n_rows + 0.01 * np.diff(self.fact_off)
+        ops = 0.3 + 0.06 * self.width[self.op_method]
         work += np.bincount(self.op_method, ops, p.n_methods)
         method = self.app_method[self.bind_app]
-        work += np.bincount(method[method >= 0], 0.05 + 0.05 * self.width[method[method >= 0]], p.n_methods)
+        work += np.bincount(method[method >= 0], 0.15 + 0.15 * self.width[method[method >= 0]], p.n_methods)
         return np.bincount(_owner(p.scc_off), work, len(p.scc_off) - 1).astype(np.float64)
 
     # -- what Problem.validate leaves open -----------------------------------------------------------------------

@@ -68,6 +68,9 @@ from numba.cpython.unsafe.numbers import trailing_zeros  # noqa: E402  (after th
 kernel = functools.partial(jit.kernel, _nrt=False)
 """Kernels here allocate nothing. Without this Numba counts references of arrays, atomically, at every call."""
 
+once = kernel(helper=True, inline="always")
+"""A part of one kernel, compiled as that: it has no signature of its own."""
+
 # Fields of `s`: the method at hand,
 (
     WIDTH, ROWS, HEADS, FIRST_HEAP, N_HEAP, HEAP_BITS, N_BLOCKS, LABELS, ROW_MASK, ODD, PENDING, REACHED,
@@ -340,7 +343,7 @@ def alias(code, words, s, summary, column, sigma, owners, to):
             join(words, to, image_of(code, words, s, summary, row, sigma), n)
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64, int64, int64, int64)", helper=True)
+@once
 def alias_sources(code, words, s, summary, column, sigma, to):
     """As `alias`, for the sources of a region: BASE is their union. A source passes over the rows that it owns."""
     n = s[WIDTH]
@@ -356,7 +359,7 @@ def alias_sources(code, words, s, summary, column, sigma, to):
                     break
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64, int64, int64, int64, int64)", helper=True)
+@once
 def region(code, words, s, summary, column, bind, sigma, aliasing):
     """BITS becomes everything reached from the cells of a region's sources."""
     n, sources, bits, frontier, found = s[WIDTH], s[BASE], s[BITS], s[FRONTIER], s[FOUND]
@@ -381,7 +384,7 @@ def region(code, words, s, summary, column, bind, sigma, aliasing):
         more = lacks(words, found, bits, ALL, n) != 0
 
 
-@kernel("int64(int32[::1], uint64[::1], int64[::1], int64, int64, int64, int64, int64)", helper=True)
+@once
 def derive(code, words, s, summary, c, bind, sigma, aliasing):
     """Evaluates a CHILD or REGION column where that can change something; whether its sigma grew."""
     n, bits = s[WIDTH], s[BITS]
@@ -418,7 +421,7 @@ def derive(code, words, s, summary, c, bind, sigma, aliasing):
     return 0
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64, int64)", helper=True)
+@once
 def substitute(code, words, s, application, sigma):
     """The least sigma: for each export column of the summary, tokens of the caller, as rows from `sigma` on."""
     n = s[WIDTH]
@@ -456,7 +459,7 @@ def substitute(code, words, s, application, sigma):
         s[ROUND] += 1
 
 
-@kernel("void(int32[::1], uint64[::1], int64[::1], int64, int64)", helper=True)
+@once
 def write(code, words, s, application, sigma):
     """Writes what an application adds, given its sigma."""
     n, found, value = s[WIDTH], s[FOUND], s[VALUE]
