@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,8 @@ class Bodies:
 
         def per_code(rows: NDArray[Any]) -> I8:
             sums = np.concatenate([[0], np.cumsum(rows, dtype=np.int64)])
-            return sums[off[1:]] - sums[off[:-1]]
+            found: I8 = sums[off[1:]] - sums[off[:-1]]
+            return found
 
         size = np.diff(off)
         blocks = per_code(table.leader)
@@ -123,8 +125,9 @@ class Bodies:
 
     def build(self, codes: I4, parameters: I4, param_off: I4) -> Batch:
         """The bodies of intact code items; `parameters`: the register of each parameter, `this` first, CSR."""
-        from analyzer.kernels.bodies import build_bodies
+        from analyzer.kernels import bodies
 
+        kernels: ModuleType = bodies
         table, n = self._table, len(codes)
         needs = self._needs[codes]
         total = needs.sum(axis=0) + 64
@@ -145,7 +148,7 @@ class Bodies:
         self._reserve(codes)
         job = 0
         while True:
-            job = build_bodies(
+            job = kernels.build_bodies(
                 *(job, ROUNDS, LARGEST, codes, parameters, param_off),
                 *(table.rows, table.args, table.leader, table.insn_off, table.switch_key, table.switch_target),
                 *(table.lit64, table.try_off, table.tries, table.handler_type, table.handler_insn, table.registers),

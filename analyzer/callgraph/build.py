@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from analyzer.android import app, components, intents, lifecycle
@@ -70,6 +70,7 @@ class _Build:
         self.called_back: dict[int, dict[int, None]] = {}  # class that defines it -> methods
         self.object_environments: dict[int, int] = {}
         self.makers: dict[int, int] = {}
+        self.cut: set[int] = set()
 
     def run(self) -> CallGraph:
         bases = frozenset(b for life in self.manifest_kinds.values() for b in life.base_classes)
@@ -90,7 +91,8 @@ class _Build:
             escaped=self._escaped,
             is_library=lambda cls: self.own.is_known_library(self.program.type_name(cls)),
         )
-        vta = self.vta = Vta(self.program, self.hierarchy, self.callbacks, hooks, kit.static(ESCAPED), self.deadline)
+        n_types = len(quick.instantiated)
+        vta = self.vta = Vta(self.program, self.hierarchy, hooks, kit.static(ESCAPED), n_types, self.deadline)
         for m in (*environments, *self.makers.values()):
             vta.add(m)
         for cls in sorted({*self.entered, *open_classes}):
@@ -289,61 +291,65 @@ class _Build:
 
     def _settle(self) -> None:
         """Propagates, cuts call sites with too many targets, and again, until there is nothing to cut."""
-        cut: set[Site] = getattr(self, "cut", set())
-        self.cut = cut
         while True:
             self.vta.run()
-            over = [s for s, targets in self.vta.result.targets.items() if s not in cut and self._is_over(s, targets)]
+            over = [
+                s for s, targets in self.vta.result.targets.items() if s not in self.cut and self._is_over(s, targets)
+            ]
             if not over:
                 return
             for site in over:
-                cut.add(site)
+                self.cut.add(site)
                 self.vta.cut(site)
                 for m in self.vta.result.targets[site]:
                     if self.own.is_own(self.program.method(m).cls) and not self.program.is_static(m):
                         self.called_back.setdefault(self.program.method(m).cls, {})[m] = None
 
-    def _is_over(self, site: Site, targets: dict[int, None]) -> bool:
-        most = self.limits.targets_per_call
-        caller = self.program.method(self.shims.caller(site[0])).cls
-        return len(targets) > most and not self.own.is_certain(caller)
+    def _is_over(self, site: int, targets: Sequence[int]) -> bool:
+        if len(targets) <= self.limits.targets_per_call:
+            return False
+        caller = self.shims.caller(self.vta.sites.method(site))
+        return not self.own.is_certain(self.program.method(caller).cls)
 
     def _graph(self, root: int, environments: tuple[int, ...]) -> CallGraph:
         """What can be reached from the root, without the targets that were cut."""
-        result = self.vta.result
-        targets: dict[Site, tuple[int, ...]] = {}
-        by_method: dict[int, list[Site]] = {}
-        for site in sorted(self.vta.sites):
-            by_method.setdefault(site[0], []).append(site)
-            shim = result.shims.get(site, -1)
-            kept = [m for m in result.targets.get(site, ()) if site not in self.cut or m == shim]
-            kept = [m for m in kept if m not in result.damaged]
+        result, cut = self.vta.result, self.cut
+        targets: dict[int, tuple[int, ...]] = {}
+        by_method: dict[int, list[tuple[Site, int]]] = {}
+        for place, site in self.vta.sites.sorted():
+            by_method.setdefault(place[0], []).append((place, site))
+        for site, found in result.targets.items():
+            kept = [result.shims[site]] if site in cut and site in result.shims else [] if site in cut else found
+            if result.damaged:
+                kept = [m for m in kept if m not in result.damaged]
             if kept:
                 targets[site] = tuple(sorted(kept))
         reachable = {root}
         stack = [root]
         while stack:
-            for site in by_method.get(stack.pop(), ()):
+            for _, site in by_method.get(stack.pop(), ()):
                 for m in targets.get(site, ()):
                     if m not in reachable:
                         reachable.add(m)
                         stack.append(m)
-        sites = [s for m in sorted(reachable) for s in by_method.get(m, ())]
+        sites = [pair for m in sorted(reachable) for pair in by_method.get(m, ())]
         return CallGraph(
             root=root,
             methods=tuple(sorted(reachable)),
-            site_targets={s: targets[s] for s in sites if s in targets},
-            site_shim={s: result.shims[s] for s in sites if s in result.shims},
+            site_targets={place: targets[s] for place, s in sites if s in targets},
+            site_shim={place: result.shims[s] for place, s in sites if s in result.shims},
             library_sites=frozenset(
-                s for s in sites if s in result.library or len(targets.get(s, ())) < len(result.targets.get(s, (0,)))
+                place
+                for place, s in sites
+                if s in result.library or len(targets.get(s, ())) < len(result.targets.get(s, (0,)))
             ),
-            cut=tuple(s for s in sites if s in self.cut),
+            cut=tuple(place for place, s in sites if s in cut),
             components=self.entries,
             environments=tuple(sorted(m for m in environments if m in reachable)),
             callbacks=tuple(sorted(m for ms in self.called_back.values() for m in ms if m in reachable)),
             problems=(*self.problems, *result.problems),
             own=self.own,
-            shim_sites={result.shims[s]: s for s in sites if s in result.shims},
+            shim_sites={result.shims[s]: place for place, s in sites if s in result.shims},
             routes=intents.routes(self.kit, self.entries),
             complete=result.complete,
         )

@@ -1,22 +1,187 @@
 """Sets of types that flow along edges until nothing changes.
 
-A set is the bits of a Python int: one bit per exact class, bit 0 for any object of the framework or of unknown
-origin. Nodes are small ints; most have no edges and cost one list entry.
+A set is a row of bits, one per exact class, bit 0 for any object of the framework or of unknown origin. Nodes are
+small ints. Everything is added in arrays; the loops are kernels (`analyzer.kernels.flow`).
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from analyzer.hierarchy import Hierarchy
+from analyzer.kernels.layout import EVENTS, HEAD, TAIL
 from analyzer.program import Program
 
-LIBRARY = 1
-"""Bit 0: an object that the app did not make."""
+I4 = NDArray[np.int32]
+
+LIBRARY = 0
+"""The bit of objects that the app did not make."""
+
+_EVERYTHING = -1
+"""No mask."""
 
 
-def bits_of(value: int) -> Iterator[int]:
+class TypeFlow:
+    """Nodes, edges and watchers. The result does not depend on the order in which they are added."""
+
+    def __init__(self, program: Program, hierarchy: Hierarchy, n_types: int = 0) -> None:
+        """`n_types`: about how many classes there will be."""
+        from analyzer.kernels import flow
+
+        self._kernels: ModuleType = flow
+        self._program, self._hierarchy = program, hierarchy
+        self.type_at: list[int] = [-1]
+        """Bit -> exact class."""
+        self._bit: dict[int, int] = {}
+        self._mask: dict[int, int] = {}  # class -> row of its mask
+        self._masked: list[int] = []
+        self.n_nodes = self._n_edges = self._n_watchers = 0
+        words = n_types // 64 + 1
+        self._types = np.zeros((1024, words), np.uint64)
+        self._pending = np.zeros((1024, words), np.uint64)
+        self._delta = np.zeros((1, words), np.uint64)
+        self._masks = np.zeros((64, words), np.uint64)
+        self._filters = np.full(1024, _EVERYTHING, np.int32)
+        self._queue = np.zeros(1025, np.int32)
+        self._queued = np.zeros(1024, np.uint8)
+        self._edges = np.full((3, 1024), -1, np.int32)
+        self._watchers = np.full((3, 1024), -1, np.int32)
+        self._events = np.empty((4096, 2), np.int32)
+        self._state = np.zeros(3, np.int64)
+
+    # -- types ------------------------------------------------------------------------------------------------------
+
+    def bit(self, exact: int) -> int:
+        """The bit of objects of exactly this class."""
+        known = self._bit.get(exact)
+        if known is None:
+            known = self._bit[exact] = len(self.type_at)
+            self.type_at.append(exact)
+            if known >> 6 >= self._types.shape[1]:
+                self._widen()
+            if self._is_array(exact):
+                rows = [k for k, target in enumerate(self._masked) if self._hierarchy.may_be(True, exact, target)]
+            elif self._hierarchy.is_complete(exact):
+                rows = [self._mask[up] for up in self._hierarchy.supertypes(exact) if up in self._mask]
+            else:
+                rows = list(range(len(self._masked)))
+            self._masks[rows, known >> 6] |= np.uint64(1 << (known & 63))
+        return known
+
+    def mask(self, target: int) -> int:
+        """The row of the mask of all bits whose objects may be a `target`.
+
+        A class with undefined supertypes may be anything; no library object is one of an app's class.
+        """
+        row = self._mask.get(target)
+        if row is None:
+            h = self._hierarchy
+            row = self._mask[target] = len(self._masked)
+            self._masked.append(target)
+            if row == len(self._masks):
+                self._masks = _longer(self._masks, row + 1)
+            bits = [] if h.is_app(target) else [LIBRARY]
+            for bit, exact in enumerate(self.type_at[1:], 1):
+                if self._is_array(exact):
+                    fits = h.may_be(True, exact, target)
+                else:
+                    fits = not h.is_complete(exact) or h.is_subtype(exact, target)
+                if fits:
+                    bits.append(bit)
+            for bit in bits:
+                self._masks[row, bit >> 6] |= np.uint64(1 << (bit & 63))
+        return row
+
+    def _is_array(self, t: int) -> bool:
+        return self._program.type_name(t)[0] == "["
+
+    def _widen(self) -> None:
+        words = 2 * self._types.shape[1]
+        for name in ("_types", "_pending", "_delta", "_masks"):
+            old = getattr(self, name)
+            new = np.zeros((len(old), words), np.uint64)
+            new[:, : old.shape[1]] = old
+            setattr(self, name, new)
+
+    def bits(self, node: int) -> list[int]:
+        """What is in a node, ascending."""
+        return list(_bits_of(int.from_bytes(self._types[node].astype("<u8").tobytes(), "little")))
+
+    # -- nodes, edges, watchers -------------------------------------------------------------------------------------
+
+    def nodes(self, count: int) -> int:
+        """Adds `count` nodes and returns the first."""
+        first = self.n_nodes
+        self.n_nodes += count
+        if self.n_nodes > len(self._filters):
+            self._types = _longer(self._types, self.n_nodes)
+            self._pending = _longer(self._pending, self.n_nodes)
+            self._filters = _longer(self._filters, self.n_nodes, _EVERYTHING)
+            self._queued = _longer(self._queued, self.n_nodes)
+            head, tail = int(self._state[HEAD]), int(self._state[TAIL])
+            waiting = self._queue[head:tail] if head <= tail else np.r_[self._queue[head:], self._queue[:tail]]
+            queue = np.zeros(len(self._filters) + 1, np.int32)
+            queue[: len(waiting)] = waiting
+            self._queue = queue
+            self._state[HEAD], self._state[TAIL] = 0, len(waiting)
+            for name in ("_edges", "_watchers"):
+                if getattr(self, name).shape[1] < self.n_nodes:
+                    setattr(self, name, _wider(getattr(self, name), self.n_nodes))
+        return first
+
+    def filter(self, nodes: I4 | int, masks: I4 | int) -> None:
+        """From now on only what the masks let pass enters the nodes."""
+        self._filters[nodes] = masks
+
+    def edges(self, sources: I4, targets: I4) -> None:
+        """Everything in the sources, now and later, is in their targets."""
+        self._n_edges += len(sources)
+        if self._n_edges > self._edges.shape[1]:
+            self._edges = _wider(self._edges, self._n_edges)
+        first = self._n_edges - len(sources)
+        self._kernels.add_edges(sources, targets, first, self._edges, *self._common)
+
+    def seed(self, nodes: I4, bits: I4) -> None:
+        """Puts one bit into each node."""
+        self._kernels.seed(nodes, bits, self._delta, *self._common)
+
+    def watch(self, nodes: I4, masks: I4) -> int:
+        """Adds watchers that see each bit that is, or comes, into their node once, through a mask (-1: none).
+
+        Returns the number of the first.
+        """
+        first = self._n_watchers
+        self._n_watchers += len(nodes)
+        if self._n_watchers > self._watchers.shape[1]:
+            self._watchers = _wider(self._watchers, self._n_watchers)
+        most = int(self._state[EVENTS]) + len(nodes) * self._types.shape[1] * 64
+        self._events = _longer(self._events, most) if most > len(self._events) else self._events
+        self._kernels.watch(
+            *(nodes, masks, first, self._watchers, self._types, self._pending),
+            *(self._masks, self._events, self._state),
+        )
+        return first
+
+    @property
+    def _common(self) -> tuple[Any, ...]:
+        queues = (self._queue, self._queued, self._state)
+        return (self._types, self._pending, self._filters, self._masks, *queues)
+
+    def run(self) -> tuple[I4, I4]:
+        """Propagates until nothing is left to do; which watchers saw which bits since the last run."""
+        while not self._kernels.propagate(self._delta, self._edges, self._watchers, self._events, *self._common):
+            self._events = _longer(self._events, 2 * len(self._events))
+        n = int(self._state[EVENTS])
+        self._state[EVENTS] = 0
+        return self._events[:n, 0].copy(), self._events[:n, 1].copy()
+
+
+def _bits_of(value: int) -> Iterator[int]:
     """Positions of the set bits, ascending."""
     while value:
         low = value & -value
@@ -24,118 +189,15 @@ def bits_of(value: int) -> Iterator[int]:
         value ^= low
 
 
-class TypeFlow:
-    """Nodes, edges and watchers. The result does not depend on the order in which they are added."""
+def _longer(old: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
+    """A copy with room for at least `size` rows, and twice as many as before."""
+    new = np.full((max(size, 2 * len(old)), *old.shape[1:]), fill, old.dtype)
+    new[: len(old)] = old
+    return new
 
-    def __init__(self, program: Program, hierarchy: Hierarchy) -> None:
-        self._program, self._hierarchy = program, hierarchy
-        self.type_at: list[int] = [-1]
-        self._bit: dict[int, int] = {}
-        self._under: dict[int, int] = {}  # class -> bits of its subtypes
-        self._loose = 0  # bits of classes with undefined supertypes
-        self._library: dict[int, int] = {}  # class -> LIBRARY, or 0 where only the app makes such objects
-        self._arrays: list[tuple[int, int]] = []
-        self._array_masks: dict[int, int] = {}
-        self.types: list[int] = []
-        self._pending: list[int] = []
-        self._succ: dict[int, list[int]] = {}
-        self._filter: dict[int, int] = {}
-        self._watch: dict[int, list[Callable[[int], None]]] = {}
-        self._work: deque[int] = deque()
 
-    def bit(self, exact: int) -> int:
-        """The bit of objects of exactly this class."""
-        known = self._bit.get(exact)
-        if known is None:
-            h = self._hierarchy
-            known = self._bit[exact] = 1 << len(self.type_at)
-            self.type_at.append(exact)
-            if self._is_array(exact):
-                self._arrays.append((exact, known))
-                self._array_masks.clear()
-            else:
-                if not h.is_complete(exact):
-                    self._loose |= known
-                for up in h.supertypes(exact):
-                    self._under[up] = self._under.get(up, 0) | known
-        return known
-
-    def mask(self, target: int) -> int:
-        """All bits whose objects may be a `target`; a class with undefined supertypes may be anything."""
-        library = self._library.get(target)
-        if library is None:
-            library = self._library[target] = 0 if self._hierarchy.is_app(target) else LIBRARY
-        found = self._under.get(target, 0) | library | self._loose
-        if self._arrays:
-            arrays = self._array_masks.get(target)
-            if arrays is None:
-                may_be = self._hierarchy.may_be
-                arrays = 0
-                for exact, bit in self._arrays:
-                    arrays |= bit if may_be(True, exact, target) else 0
-                self._array_masks[target] = arrays
-            found |= arrays
-        return found
-
-    def nodes(self, count: int) -> int:
-        """Adds `count` nodes and returns the first."""
-        first = len(self.types)
-        self.types.extend([0] * count)
-        self._pending.extend([0] * count)
-        return first
-
-    def filter(self, node: int, target: int) -> None:
-        """From now on only what may be a `target` enters the node."""
-        self._filter[node] = target
-
-    def edge(self, source: int, target: int) -> None:
-        """Everything in `source`, now and later, is in `target`."""
-        if source == target:
-            return
-        self._succ.setdefault(source, []).append(target)
-        if self.types[source]:
-            self.seed(target, self.types[source])
-
-    def seed(self, node: int, bits: int) -> None:
-        """Puts types into a node."""
-        new = bits & ~self.types[node]
-        target = self._filter.get(node)
-        if new and target is not None:
-            new &= self.mask(target)
-        if new:
-            self.types[node] |= new
-            if not self._pending[node]:
-                self._work.append(node)
-            self._pending[node] |= new
-
-    def watch(self, node: int, notify: Callable[[int], None]) -> None:
-        """Calls `notify` with every bit that is, or comes, into the node; each bit once."""
-        self._watch.setdefault(node, []).append(notify)
-        done = self.types[node] & ~self._pending[node]
-        if done:
-            notify(done)
-
-    def _is_array(self, t: int) -> bool:
-        return self._program.type_name(t)[0] == "["
-
-    def run(self) -> None:
-        """Propagates until nothing is left to do."""
-        work, pending, types, filters = self._work, self._pending, self.types, self._filter
-        nothing: tuple[int, ...] = ()
-        while work:
-            node = work.popleft()
-            delta = pending[node]
-            pending[node] = 0
-            for target in self._succ.get(node, nothing):
-                new = delta & ~types[target]
-                if new and target in filters:
-                    new &= self.mask(filters[target])
-                if new:
-                    types[target] |= new
-                    if not pending[target]:
-                        work.append(target)
-                    pending[target] |= new
-            watchers = self._watch.get(node)
-            if watchers:
-                for notify in tuple(watchers):
-                    notify(delta)
+def _wider(old: I4, size: int) -> I4:
+    """A copy with room for at least `size` columns, and twice as many as before."""
+    new = np.full((len(old), max(size, 2 * old.shape[1])), -1, np.int32)
+    new[:, : old.shape[1]] = old
+    return new

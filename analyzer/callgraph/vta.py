@@ -4,23 +4,32 @@ Sundaresan et al., "Practical virtual method call resolution for Java" (OOPSLA 2
 graph built on the fly. Objects are told apart by class only. Fields are one node each, whatever their object; arrays
 one node per array class; everything that the framework sees or gives is one node, typed by declared types where it
 comes back.
+
+Methods are looked at in rounds, all new ones together, with array code (`analyzer.callgraph.values`); then types flow,
+and what they reach is looked at together.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from analyzer.android.callbacks import Callbacks
+import numpy as np
+from numpy.typing import NDArray
+
 from analyzer.android.names import PSEUDO
 from analyzer.callgraph.graph import Problem, Site
-from analyzer.callgraph.propagate import LIBRARY, TypeFlow, bits_of
+from analyzer.callgraph.propagate import LIBRARY, TypeFlow
+from analyzer.callgraph.values import DEAD, Code, Sites, expand, flat
 from analyzer.hierarchy import Hierarchy
 from analyzer.ir import Body, CallKind, Op
 from analyzer.program import Program
 from gpu.errors import GdroidError
+
+I4 = NDArray[np.int32]
+_DISPATCH, _LOAD, _STORE, _ESCAPE = range(4)
+"""Kinds of watchers."""
 
 
 @dataclass(slots=True)
@@ -48,13 +57,12 @@ class Hooks:
 
 @dataclass(slots=True)
 class VtaResult:
-    """What was found; `complete` is False when time ran out."""
+    """What was found; `complete` is False when time ran out. Sites are numbers in `Vta.sites`."""
 
-    reached: dict[int, int] = field(default_factory=dict)  # method -> first node of its values
-    targets: dict[Site, dict[int, None]] = field(default_factory=dict)
-    library: dict[Site, None] = field(default_factory=dict)
-    shims: dict[Site, int] = field(default_factory=dict)
-    escaped: dict[int, None] = field(default_factory=dict)  # exact app classes handed to the framework
+    reached: dict[int, int] = field(default_factory=dict)  # method -> first node of its parameters
+    targets: dict[int, list[int]] = field(default_factory=dict)  # site -> methods, without duplicates
+    library: set[int] = field(default_factory=set)  # sites
+    shims: dict[int, int] = field(default_factory=dict)  # site -> method
     initialisers: dict[int, None] = field(default_factory=dict)  # <clinit> of touched classes
     damaged: dict[int, None] = field(default_factory=dict)  # methods whose code cannot be read
     problems: list[Problem] = field(default_factory=list)
@@ -68,43 +76,48 @@ class Vta:
         self,
         program: Program,
         hierarchy: Hierarchy,
-        callbacks: Callbacks,
         hooks: Hooks,
         escaped_field: int,
+        n_types: int = 0,
         deadline: float | None = None,
     ) -> None:
-        """`escaped_field` is the field id of the pseudo-static `$escaped`; `deadline` is a time.monotonic()."""
+        """`escaped_field` is the field id of the pseudo-static `$escaped`; `n_types`: how many classes there may be
+        objects of, about; `deadline` is a time.monotonic()."""
         self._program, self._hierarchy = program, hierarchy
-        self._callbacks, self._hooks = callbacks, hooks
+        self._hooks = hooks
         self._escaped_field = escaped_field
         self._deadline = deadline
-        self.flow = TypeFlow(program, hierarchy)
+        self.flow = TypeFlow(program, hierarchy, n_types)
         self.result = VtaResult()
+        self.sites = Sites()
+        assert self.flow.nodes(1) == DEAD
         self._lib = self.flow.nodes(1)
         self._thrown = self.flow.nodes(1)
-        self._queue: deque[int] = deque()
+        self._queue: list[int] = []
         self._bodies: dict[int, Body | None] = {}
         self._fields: dict[int, int] = {}
         self._elements: dict[int, int] = {}
         self._typed: dict[int, int] = {}
         self._pseudo_fields: dict[str, int] = {}
-        self._static_target: dict[tuple[int, int], int] = {}
+        self._resolved: dict[tuple[int, int], int] = {}
         self._dispatched: dict[tuple[int, int], int] = {}
+        self._parameters: dict[int, tuple[int, ...]] = {}
+        self._references: dict[int, bool] = {}
+        self._kept: dict[int, tuple[tuple[int, int], ...]] = {}
         self._touched: set[int] = set()
-        self._called_back: set[tuple[int, int]] = set()
-        self._cut: set[Site] = set()
-        self._arguments: dict[Site, tuple[tuple[int, ...], int, int]] = {}
-        self.flow.seed(self._lib, LIBRARY)
-        self.flow.watch(self._lib, self._on_escaped)
+        self._called_back: set[int] = set()
+        self._cut: set[int] = set()
+        self._links: set[tuple[int, int]] = set()
+        self._watcher_kind = np.empty(0, np.int8)
+        self._watcher_of = np.empty(0, np.int32)  # site, or node that a load or store leads to or from
+        self._edges: list[tuple[int, int]] = []
+        self._seeds: list[tuple[int, int]] = []
+        self._seeds.append((self._lib, LIBRARY))
+        self._watch(_ESCAPE, np.array([self._lib], np.int32), np.full(1, -1, np.int32), np.zeros(1, np.int32))
 
     def add(self, method: int) -> None:
         """A root: a method that runs, with the parameters that its body or its callers say."""
         self._reach(method)
-
-    def escape(self, exact: int) -> None:
-        """An object of exactly this class is made outside the app's code and known to the framework."""
-        self.touch(exact)
-        self.flow.seed(self._lib, self.flow.bit(exact))
 
     def touch(self, cls: int) -> None:
         """The class is initialised: its and its superclasses' <clinit> run."""
@@ -127,162 +140,170 @@ class Vta:
                 if self._deadline is not None and time.monotonic() > self._deadline:
                     self.result.complete = False
                     return
-                self._process(self._queue.popleft())
-            self.flow.run()
-            if not self._queue:
-                return
+                methods, self._queue = self._queue, []
+                self._process(methods)
+            self._flush()
+            watchers, bits = self.flow.run()
+            if len(watchers) == 0:
+                if not self._queue:
+                    return
+                continue
+            self._see(watchers, bits)
 
     def finish(self, methods: Iterable[int]) -> None:
         """When time is up: looks at these methods all the same, so that what was found hangs together."""
-        for m in methods:
-            if m in self._queue:
-                self._queue.remove(m)
-                self._process(m)
-        self.flow.run()
+        last = [m for m in methods if m in self._queue]
+        self._queue = [m for m in self._queue if m not in last]
+        self._process(last)
+        self._flush()
+        watchers, bits = self.flow.run()
+        while len(watchers):
+            self._see(watchers, bits)
+            self._flush()
+            watchers, bits = self.flow.run()
 
-    @property
-    def sites(self) -> Iterable[Site]:
-        """All call sites of the methods processed."""
-        return self._arguments.keys()
-
-    def receivers(self, method: int, value: int) -> list[int]:
-        """Exact app classes that an SSA value of a reached method can have, sorted."""
-        first = self.result.reached.get(method)
-        if first is None:
-            return []
-        return sorted(self.flow.type_at[b] for b in bits_of(self.flow.types[first + value]) if b)
-
-    def may_escape_as(self, target: int) -> bool:
-        """True when an app object that the framework knows may be a `target`."""
-        return bool(self.flow.types[self._lib] & self.flow.mask(target) & ~LIBRARY)
-
-    def cut(self, site: Site) -> None:
+    def cut(self, site: int) -> None:
         """Treats the call as one of unknown code: what it passes is handed out. The caller drops its targets."""
         if site not in self._cut:
             self._cut.add(site)
-            args, ret, _ = self._arguments[site]
-            for a in args:
-                self.flow.edge(a, self._lib)
-            if ret >= 0:
-                self.flow.edge(self._lib, ret)
+            self._hand_out(site)
 
     # -- methods ----------------------------------------------------------------------------------------------------
 
     def _reach(self, method: int) -> int:
-        """The first node of the method's values; its return value is the node just before."""
+        """The first node of the method's parameters; its return value is the node just before."""
         first = self.result.reached.get(method)
         if first is None:
-            body = self._body(method)
-            count = body.n_values if body is not None else self._parameter_count(method)
-            first = self.flow.nodes(count + 1) + 1
+            first = self.flow.nodes(len(self._parameters_of(method)) + 1) + 1
             self.result.reached[method] = first
             self._queue.append(method)
         return first
 
-    def _body(self, method: int) -> Body | None:
-        if method not in self._bodies:
+    def _parameters_of(self, method: int) -> tuple[int, ...]:
+        """Types of the parameters, -1 for the receiver."""
+        known = self._parameters.get(method)
+        if known is None:
+            params = self._program.method(method).params
+            known = self._parameters[method] = params if self._program.is_static(method) else (-1, *params)
+        return known
+
+    def _process(self, methods: list[int]) -> None:
+        """Looks at the code of methods."""
+        self._program.prepare(methods)
+        bodies: list[Body] = []
+        good: list[int] = []
+        for method in methods:
             try:
-                self._bodies[method] = self._program.body(method)
+                bodies.append(self._program.body(method))
+                good.append(method)
             except GdroidError as error:
-                self._bodies[method] = None
                 self.result.problems.append(Problem(self._program.signature(method), f"is treated as unknown: {error}"))
-        return self._bodies[method]
-
-    def _parameter_count(self, method: int) -> int:
-        return len(self._program.method(method).params) + (not self._program.is_static(method))
-
-    def _process(self, method: int) -> None:
-        body = self._bodies.pop(method)
-        first = self.result.reached[method]
-        if body is None:
-            self.result.damaged[method] = None
-            self._unknown_body(method, first)
+                self.result.damaged[method] = None
+                first = self.result.reached[method]
+                for i in range(len(self._parameters_of(method))):
+                    self._edges.append((first + i, self._lib))
+                self._edges.append((self._lib, first - 1))
+        if not bodies:
             return
-        flow, program = self.flow, self._program
-        op, dst, a, b, c, ref = (x.tolist() for x in (body.op, body.dst, body.a, body.b, body.c, body.ref))
-        off, args = body.arg_off.tolist(), body.args.tolist()
-        ret_node = first - 1
-        for i, kind in enumerate(op):
-            if kind == Op.CALL:
-                values = tuple(first + v for v in args[off[i] : off[i + 1]])
-                self._call((method, i), c[i], ref[i], values, first + dst[i] if dst[i] >= 0 else -1)
-            elif kind == Op.GET:
-                node = self._field(ref[i])
-                if node >= 0:
-                    flow.edge(node, first + dst[i])
-            elif kind == Op.PUT:
-                node = self._field(ref[i])
-                if node >= 0 and b[i] >= 0:
-                    flow.edge(first + b[i], node)
-            elif kind == Op.SGET:
-                self.touch(program.field(self._resolve_field(ref[i])).cls)
-                node = self._field(ref[i])
-                if node >= 0:
-                    flow.edge(node, first + dst[i])
-            elif kind == Op.SPUT:
-                self.touch(program.field(self._resolve_field(ref[i])).cls)
-                node = self._field(ref[i])
-                if node >= 0 and a[i] >= 0:
-                    flow.edge(first + a[i], node)
-            elif kind == Op.NEW:
-                self._new(first + dst[i], ref[i])
-            elif kind == Op.NEW_ARRAY:
-                flow.seed(first + dst[i], flow.bit(ref[i]) if self._is_reference_array(ref[i]) else LIBRARY)
-            elif kind in (Op.STRING, Op.CLASS):
-                flow.seed(first + dst[i], LIBRARY)
-                if kind == Op.CLASS:
-                    maker = self._hooks.class_constant(ref[i])
-                    if maker >= 0:
-                        self._reach(maker)
-            elif kind == Op.CAST:
-                flow.filter(first + dst[i], ref[i])
-                flow.edge(first + a[i], first + dst[i])
-            elif kind == Op.PHI:
-                for v in args[off[i] : off[i + 1]]:
-                    if v >= 0:
-                        flow.edge(first + v, first + dst[i])
-            elif kind == Op.AGET:
-                flow.watch(first + a[i], self._load(first + dst[i]))
-            elif kind == Op.APUT:
-                flow.watch(first + a[i], self._store(first + c[i]))
-            elif kind == Op.RETURN:
-                if a[i] >= 0:
-                    flow.edge(first + a[i], ret_node)
-            elif kind == Op.THROW:
-                flow.edge(first + a[i], self._thrown)
-            elif kind == Op.CAUGHT:
-                caught = self._caught_types(body, i)
-                if len(caught) == 1 and -1 not in caught:
-                    flow.filter(first + dst[i], caught.pop())
-                flow.seed(first + dst[i], LIBRARY)
-                flow.edge(self._thrown, first + dst[i])
-            elif kind == Op.UNKNOWN and self._is_reference(ref[i]):
-                flow.edge(self._typed_library(ref[i]), first + dst[i])
+        firsts = np.array([self.result.reached[m] for m in good], np.int32)
+        code = Code(good, bodies, firsts)
+        fields = self._fields_of(code)
+        code.name_values(self.flow, fields, self._reference_types(code.refs(Op.UNKNOWN)))
+        self._moves(code, fields)
+        self._objects(code)
+        self._calls(code)
 
-    @staticmethod
-    def _caught_types(body: Body, op: int) -> set[int]:
-        block = int(body.block_off.searchsorted(op, side="right")) - 1
-        return {int(body.handler_type[handler]) for _, handler in body.caught_by(block)}
+    def _flush(self) -> None:
+        """Gives the flow the edges and seeds that were noted one by one."""
+        while self._edges or self._seeds:
+            edges, self._edges = self._edges, []
+            seeds, self._seeds = self._seeds, []
+            if edges:
+                self._connect(*np.array(edges, np.int32).reshape(-1, 2).T)
+            if seeds:
+                nodes, bits = np.array(seeds, np.int32).reshape(-1, 2).T
+                self.flow.seed(nodes.copy(), bits.copy())
 
-    def _unknown_body(self, method: int, first: int) -> None:
-        for i in range(self._parameter_count(method)):
-            self.flow.edge(first + i, self._lib)
-        self.flow.edge(self._lib, first - 1)
+    def _connect(self, sources: I4, targets: I4) -> None:
+        useful = (sources != DEAD) & (targets != DEAD) & (sources != targets)
+        self.flow.edges(np.ascontiguousarray(sources[useful]), np.ascontiguousarray(targets[useful]))
 
     # -- values -----------------------------------------------------------------------------------------------------
 
-    def _new(self, node: int, cls: int) -> None:
-        if self._hierarchy.is_app(cls):
-            self.touch(cls)
-            self.flow.seed(node, self.flow.bit(cls))
-        else:
-            self.flow.seed(node, LIBRARY)
+    def _fields_of(self, code: Code) -> I4:
+        """Node of the field of each GET, PUT, SGET and SPUT; DEAD elsewhere, and for primitive ones."""
+        for f in np.unique(code.refs(Op.SGET, Op.SPUT)).tolist():
+            self.touch(self._program.field(self._hierarchy.resolve_field(f)).cls)
+        return code.by_ref(self._field, Op.GET, Op.PUT, Op.SGET, Op.SPUT)
 
-    def _resolve_field(self, f: int) -> int:
-        return self._hierarchy.resolve_field(f)
+    def _reference_types(self, types: I4) -> set[int]:
+        return {t for t in np.unique(types).tolist() if self._is_reference(t)}
+
+    def _moves(self, code: Code, fields: I4) -> None:
+        """Edges of what copies values, and watchers of array accesses."""
+        sources, targets = [], []
+
+        def edges(a: I4, b: I4) -> None:
+            sources.append(a)
+            targets.append(b)
+
+        got = code.ops(Op.GET, Op.SGET)
+        edges(fields[got], code.dst[got])
+        put = code.ops(Op.PUT)
+        edges(code.b[put], fields[put])
+        put = code.ops(Op.SPUT)
+        edges(code.a[put], fields[put])
+        cast = code.ops(Op.CAST)
+        edges(code.a[cast], code.dst[cast])
+        self.flow.filter(code.dst[cast], code.by_ref(self.flow.mask, Op.CAST)[cast])
+        self._caught(code, edges)
+        edges(*code.phis())
+        back = code.ops(Op.RETURN)
+        edges(code.a[back], code.ret[back])
+        thrown = code.ops(Op.THROW)
+        edges(code.a[thrown], np.full(len(thrown), self._thrown, np.int32))
+        unknown = code.ops(Op.UNKNOWN)
+        edges(code.by_ref(self._unknown, Op.UNKNOWN)[unknown], code.dst[unknown])
+        self._connect(np.concatenate(sources), np.concatenate(targets))
+        for kind, op, at in ((_LOAD, Op.AGET, code.dst), (_STORE, Op.APUT, code.c)):
+            found = code.ops(op)
+            found = found[(code.a[found] != DEAD) & (at[found] != DEAD)]
+            self._watch(kind, code.a[found], np.full(len(found), -1, np.int32), at[found])
+
+    def _unknown(self, declared: int) -> int:
+        return self._typed_library(declared) if self._is_reference(declared) else DEAD
+
+    def _caught(self, code: Code, edges: Callable[[I4, I4], None]) -> None:
+        caught = code.ops(Op.CAUGHT)
+        for op in caught.tolist():
+            kinds = code.caught_types(op)
+            if len(kinds) == 1 and -1 not in kinds:
+                self.flow.filter(int(code.dst[op]), self.flow.mask(kinds.pop()))
+        self.flow.seed(code.dst[caught], np.full(len(caught), LIBRARY, np.int32))
+        edges(np.full(len(caught), self._thrown, np.int32), code.dst[caught])
+
+    def _objects(self, code: Code) -> None:
+        """What allocations and constants give."""
+        made = code.ops(Op.NEW, Op.NEW_ARRAY, Op.STRING, Op.CLASS)
+        bits = code.by_ref(self._made_bit, Op.NEW) + code.by_ref(self._array_bit, Op.NEW_ARRAY)
+        self.flow.seed(code.dst[made], bits[made])
+        for cls in np.unique(code.refs(Op.CLASS)).tolist():
+            maker = self._hooks.class_constant(cls)
+            if maker >= 0:
+                self._reach(maker)
+
+    def _made_bit(self, cls: int) -> int:
+        if not self._hierarchy.is_app(cls):
+            return LIBRARY
+        self.touch(cls)
+        return self.flow.bit(cls)
+
+    def _array_bit(self, cls: int) -> int:
+        name = self._program.type_name(cls)
+        return self.flow.bit(cls) if name[0] == "[" and name[1] in "L[" else LIBRARY
 
     def _field(self, f: int) -> int:
-        """The node of a field, the library node for fields that the app does not define, -1 for primitive ones."""
+        """The node of a field, the library node for fields that the app does not define, DEAD for primitive ones."""
         node = self._fields.get(f)
         if node is None:
             resolved = self._hierarchy.resolve_field(f)
@@ -290,14 +311,14 @@ class Vta:
             if f == self._escaped_field:
                 node = self._lib
             elif not self._is_reference(ref.type):
-                node = -1
+                node = DEAD
             elif resolved != f:
                 node = self._field(resolved)
             elif self._program.type_name(ref.cls) == PSEUDO:
                 node = self._pseudo(ref.name)
             elif self._hierarchy.is_app(ref.cls):
                 node = self.flow.nodes(1)
-                self.flow.filter(node, ref.type)
+                self.flow.filter(node, self.flow.mask(ref.type))
             else:
                 node = self._lib
             self._fields[f] = node
@@ -313,103 +334,134 @@ class Vta:
         return node
 
     def _element(self, array_bit: int) -> int:
-        """The node of the elements of arrays of one class."""
+        """The node of the elements of arrays of one class; the library's where it is not known."""
+        if array_bit == LIBRARY:
+            return self._lib
+        if not self._is_array(self.flow.type_at[array_bit]):
+            return DEAD
         node = self._elements.get(array_bit)
         if node is None:
             node = self._elements[array_bit] = self.flow.nodes(1)
         return node
-
-    def _load(self, dst: int) -> Callable[[int], None]:
-        def loaded(delta: int) -> None:
-            for bit in bits_of(delta):
-                if bit == 0:
-                    self.flow.edge(self._lib, dst)
-                elif self._is_array(self.flow.type_at[bit]):
-                    self.flow.edge(self._element(bit), dst)
-
-        return loaded
-
-    def _store(self, value: int) -> Callable[[int], None]:
-        def stored(delta: int) -> None:
-            for bit in bits_of(delta):
-                if bit == 0:
-                    self.flow.edge(value, self._lib)
-                elif self._is_array(self.flow.type_at[bit]):
-                    self.flow.edge(value, self._element(bit))
-
-        return stored
 
     def _typed_library(self, declared: int) -> int:
         """What the framework can give where a value of the declared type is expected."""
         node = self._typed.get(declared)
         if node is None:
             node = self._typed[declared] = self.flow.nodes(1)
-            self.flow.filter(node, declared)
-            self.flow.edge(self._lib, node)
+            self.flow.filter(node, self.flow.mask(declared))
+            self._edges.append((self._lib, node))
         return node
 
-    def _on_escaped(self, delta: int) -> None:
-        for bit in bits_of(delta & ~LIBRARY):
-            exact = self.flow.type_at[bit]
-            if self._is_array(exact):
-                self.flow.edge(self._element(bit), self._lib)
-                self.flow.edge(self._lib, self._element(bit))
-                continue
-            self.result.escaped[exact] = None
-            for method, is_receiver in self._hooks.escaped(exact):
-                self.call_back(method, 1 << bit if is_receiver else 0)
-
-    def call_back(self, method: int, receiver_bits: int) -> None:
-        """The framework calls the method on such objects, with arguments of its own."""
-        first = self._reach(method)
-        static = self._program.is_static(method)
-        if receiver_bits and not static:
-            self.flow.seed(first, receiver_bits)
-        if (method, -1) in self._called_back:
-            return
-        self._called_back.add((method, -1))
-        ref = self._program.method(method)
-        for i, t in enumerate(ref.params):
-            if self._is_reference(t):
-                self.flow.edge(self._typed_library(t), first + i + (not static))
-        if self._is_reference(ref.ret):
-            self.flow.edge(first - 1, self._lib)
-
     def _is_reference(self, t: int) -> bool:
-        return self._program.type_name(t)[0] in "L["
+        known = self._references.get(t)
+        if known is None:
+            known = self._references[t] = self._program.type_name(t)[0] in "L["
+        return known
 
     def _is_array(self, t: int) -> bool:
         return self._program.type_name(t)[0] == "["
 
-    def _is_reference_array(self, t: int) -> bool:
-        name = self._program.type_name(t)
-        return name[0] == "[" and name[1] in "L["
+    # -- what is seen -----------------------------------------------------------------------------------------------
+
+    def _watch(self, kind: int, nodes: I4, masks: I4, of: I4) -> None:
+        first = self.flow.watch(nodes, masks)
+        assert first == len(self._watcher_kind)
+        self._watcher_kind = np.concatenate([self._watcher_kind, np.full(len(of), kind, np.int8)])
+        self._watcher_of = np.concatenate([self._watcher_of, of])
+
+    def _see(self, watchers: I4, bits: I4) -> None:
+        """Acts on types that reached watched nodes."""
+        kinds, of = self._watcher_kind[watchers], self._watcher_of[watchers]
+        for bit in np.unique(bits[(kinds == _ESCAPE) & (bits != LIBRARY)]).tolist():
+            self._escape(bit)
+        for kind in (_LOAD, _STORE):
+            chosen = kinds == kind
+            if chosen.any():
+                elements = flat(self._element, bits[chosen])
+                pair = (elements, of[chosen]) if kind == _LOAD else (of[chosen], elements)
+                self._connect(*pair)
+        chosen = kinds == _DISPATCH
+        if chosen.any():
+            self._dispatch(of[chosen], bits[chosen])
+
+    def _escape(self, bit: int) -> None:
+        exact = self.flow.type_at[bit]
+        if self._is_array(exact):
+            self._edges += [(self._element(bit), self._lib), (self._lib, self._element(bit))]
+            return
+        for method, is_receiver in self._hooks.escaped(exact):
+            self._call_back(method, bit if is_receiver else -1)
+
+    def _call_back(self, method: int, receiver_bit: int) -> None:
+        """The framework calls the method on such objects, with arguments of its own."""
+        first = self._reach(method)
+        types = self._parameters_of(method)
+        if receiver_bit >= 0 and not self._program.is_static(method):
+            self._seeds.append((first, receiver_bit))
+        if method in self._called_back:
+            return
+        self._called_back.add(method)
+        for i, t in enumerate(types):
+            if t >= 0 and self._is_reference(t):
+                self._edges.append((self._typed_library(t), first + i))
+        if self._is_reference(self._program.method(method).ret):
+            self._edges.append((first - 1, self._lib))
+
+    def _dispatch(self, sites: I4, bits: I4) -> None:
+        """Calls on receivers of classes."""
+        refs = self.sites.ref[sites]
+        keys, places = np.unique(refs.astype(np.int64) << 32 | bits, return_inverse=True)
+        found = [self._target(key >> 32, key & 0xFFFFFFFF) for key in keys.tolist()]
+        targets = np.array(found, np.int32)[places]
+        for site in np.unique(sites[targets < 0]).tolist():
+            self._library(site)
+        known = targets >= 0
+        self._link(sites[known], targets[known], 1)
+        if known.any():
+            receivers = flat(self.result.reached.__getitem__, targets[known])
+            self.flow.seed(receivers, bits[known])
+
+    def _target(self, ref: int, bit: int) -> int:
+        """The method that a virtual call runs on an object of a class; -1 for the library's."""
+        if bit == LIBRARY:
+            return -1
+        target = self._dispatched.get((ref, bit))
+        if target is None:
+            exact = self.flow.type_at[bit]
+            target = -1 if self._is_array(exact) else self._hierarchy.dispatch(exact, ref)
+            self._dispatched[ref, bit] = target
+        return target
 
     # -- calls ------------------------------------------------------------------------------------------------------
 
-    def _call(self, site: Site, kind: int, ref: int, args: tuple[int, ...], dst: int) -> None:
-        self._arguments[site] = (args, dst, ref)
-        if kind == CallKind.CUSTOM:
-            target = self._hooks.dynamic(ref)
-            if target >= 0:  # a synthetic method, of no library
-                self._link(site, target, args, dst, 0)
-            else:
-                self._unknown_call(site, args, dst)
-            return
-        if kind in (CallKind.VIRTUAL, CallKind.INTERFACE):
-            self.flow.watch(args[0], self._dispatcher(site, ref, args, dst))
-            return
-        if kind == CallKind.POLYMORPHIC:
-            self._unknown_call(site, args, dst)
-            return
-        if kind == CallKind.STATIC:
+    def _calls(self, code: Code) -> None:
+        sites = self.sites.add(code)
+        kinds, refs = code.c[code.call], code.ref[code.call]
+        virtual = np.flatnonzero((kinds == CallKind.VIRTUAL) | (kinds == CallKind.INTERFACE))
+        receivers = self.sites.receivers(sites[virtual])
+        masks = flat(lambda ref: self.flow.mask(self._program.method(ref).cls), refs[virtual])
+        alive = receivers != DEAD
+        self._watch(_DISPATCH, receivers[alive], masks[alive], sites[virtual[alive]])
+        direct = np.isin(kinds, (CallKind.STATIC, CallKind.DIRECT, CallKind.SUPER))
+        for ref in np.unique(refs[kinds == CallKind.STATIC]).tolist():
             self.touch(self._program.method(ref).cls)
-        start = self._super_start(site[0], ref) if kind == CallKind.SUPER else self._program.method(ref).cls
-        target = self._resolve(start, ref)
-        if target >= 0:
-            self._link(site, target, args, dst, 0)
-        else:
-            self._library(site, ref, args, dst)
+        targets = np.full(len(sites), -1, np.int32)
+        plain = np.flatnonzero(direct & (kinds != CallKind.SUPER))
+        targets[plain] = flat(lambda ref: self._resolve(self._program.method(ref).cls, ref), refs[plain])
+        for k in np.flatnonzero(kinds == CallKind.SUPER).tolist():
+            caller, ref = self.sites.method(int(sites[k])), int(refs[k])
+            targets[k] = self._resolve(self._super_start(caller, ref), ref)
+        for k in np.flatnonzero((kinds == CallKind.CUSTOM) | (kinds == CallKind.POLYMORPHIC)).tolist():
+            # what invoke-custom stands for is a synthetic method, of no library
+            targets[k] = self._hooks.dynamic(int(refs[k])) if kinds[k] == CallKind.CUSTOM else -1
+            if targets[k] < 0:
+                self.result.library.add(int(sites[k]))
+                self._hand_out(int(sites[k]))
+        known = targets >= 0
+        for site in sites[direct & ~known].tolist():
+            self._library(site)
+        self._link(sites[known], targets[known], 0)
 
     def _super_start(self, caller: int, ref: int) -> int:
         """The class from which invoke-super looks: never the caller's own class."""
@@ -419,82 +471,76 @@ class Vta:
 
     def _resolve(self, start: int, ref: int) -> int:
         key = (start, ref)
-        target = self._static_target.get(key)
+        target = self._resolved.get(key)
         if target is None:
             name = self._program.method(ref).name
             target = self._hierarchy.resolve(start, name, self._program.descriptor(ref))
             if target >= 0 and not self._program.has_code(target):
                 target = -1
-            self._static_target[key] = target
+            self._resolved[key] = target
         return target
 
-    def _dispatcher(self, site: Site, ref: int, args: tuple[int, ...], dst: int) -> Callable[[int], None]:
-        flow, declared = self.flow, self._program.method(ref).cls
+    def _link(self, sites: I4, targets: I4, start: int) -> None:
+        """Calls may run methods, once per site and method; arguments from `start` on flow."""
+        new_sites, new_targets, firsts, counts = [], [], [], []
+        result = self.result
+        for pair in zip(sites.tolist(), targets.tolist(), strict=True):
+            if pair in self._links:
+                continue
+            self._links.add(pair)
+            site, target = pair
+            result.targets.setdefault(site, []).append(target)
+            if target != result.shims.get(site) and self._hooks.is_library(self._program.method(target).cls):
+                self._shim(site)
+            new_sites.append(site)
+            new_targets.append(target)
+            firsts.append(self._reach(target))
+            counts.append(len(self._parameters_of(target)))
+        if new_sites:
+            self._pass(np.array(new_sites, np.int32), np.array(firsts, np.int32), np.array(counts, np.int32), start)
 
-        def dispatched(delta: int) -> None:
-            delta &= flow.mask(declared)
-            if delta & LIBRARY:
-                self._library(site, ref, args, dst)
-            for bit in bits_of(delta & ~LIBRARY):
-                target = self._dispatch(bit, ref)
-                if target >= 0:
-                    self._link(site, target, args, dst, 1)
-                    flow.seed(self.result.reached[target], 1 << bit)
-                else:
-                    self._library(site, ref, args, dst)
+    def _pass(self, sites: I4, firsts: I4, counts: I4, start: int) -> None:
+        """Edges from arguments to parameters, and from what is returned."""
+        s = self.sites
+        given = np.minimum(s.n_args(sites), counts) - start
+        row, _ = expand(s.arg_off[sites] + start, np.maximum(given, 0))
+        parameters, _ = expand(firsts + start, np.maximum(given, 0))
+        self._connect(np.r_[s.args[row], firsts - 1], np.r_[parameters.astype(np.int32), s.dst[sites]])
 
-        return dispatched
-
-    def _dispatch(self, bit: int, ref: int) -> int:
-        key = (bit, ref)
-        target = self._dispatched.get(key)
-        if target is None:
-            exact = self.flow.type_at[bit]
-            target = -1 if self._is_array(exact) else self._hierarchy.dispatch(exact, ref)
-            self._dispatched[key] = target
-        return target
-
-    def _link(self, site: Site, target: int, args: tuple[int, ...], dst: int, start: int) -> None:
-        targets = self.result.targets.setdefault(site, {})
-        if target in targets:
-            return
-        targets[target] = None
-        ref = self._arguments[site][2]
-        if target != self.result.shims.get(site) and self._hooks.is_library(self._program.method(target).cls):
-            self._shim(site, ref, args, dst)
-        first = self._reach(target)
-        for i in range(start, min(len(args), self._parameter_count(target))):
-            self.flow.edge(args[i], first + i)
-        if dst >= 0:
-            self.flow.edge(first - 1, dst)
-
-    def _library(self, site: Site, ref: int, args: tuple[int, ...], dst: int) -> None:
+    def _library(self, site: int) -> None:
+        """A call may run a library method."""
         if site in self.result.library:
             return
-        self.result.library[site] = None
-        self._shim(site, ref, args, dst)
+        self.result.library.add(site)
+        self._shim(site)
+        args, dst, ref = self.sites.of(site)
         method = self._program.method(ref)
         first = len(args) - len(method.params)
-        for parameter, name in self._hooks.stored(ref):
-            if 0 <= first + parameter < len(args):
-                self.flow.edge(args[first + parameter], self._pseudo(name))
-        for position in sorted(self._hooks.kept(ref)):
+        for position, node in self._keeps(ref):
             if 0 <= first + position < len(args):
-                self.flow.edge(args[first + position], self._lib)
-        if dst >= 0 and self._is_reference(method.ret):
-            self.flow.edge(self._typed_library(method.ret), dst)
+                self._edges.append((args[first + position], node))
+        if dst != DEAD and self._is_reference(method.ret):
+            self._edges.append((self._typed_library(method.ret), dst))
 
-    def _shim(self, site: Site, ref: int, args: tuple[int, ...], dst: int) -> None:
+    def _keeps(self, ref: int) -> tuple[tuple[int, int], ...]:
+        """(parameter, node) of what a library method stores or keeps; parameter -1 is the receiver."""
+        known = self._kept.get(ref)
+        if known is None:
+            stored = [(parameter, self._pseudo(name)) for parameter, name in self._hooks.stored(ref)]
+            known = self._kept[ref] = (*stored, *((p, self._lib) for p in sorted(self._hooks.kept(ref))))
+        return known
+
+    def _shim(self, site: int) -> None:
         if site in self.result.shims:
             return
-        shim = self._hooks.shim(site, ref, len(args))
+        args, _, ref = self.sites.of(site)
+        shim = self._hooks.shim(self.sites.place(site), ref, len(args))
         if shim >= 0:
             self.result.shims[site] = shim
-            self._link(site, shim, args, dst, 0)
+            self._link(np.array([site], np.int32), np.array([shim], np.int32), 0)
 
-    def _unknown_call(self, site: Site, args: tuple[int, ...], dst: int) -> None:
-        self.result.library[site] = None
-        for value in args:
-            self.flow.edge(value, self._lib)
-        if dst >= 0:
-            self.flow.edge(self._lib, dst)
+    def _hand_out(self, site: int) -> None:
+        """All that is passed goes to unknown code, and comes from there."""
+        args, dst, _ = self.sites.of(site)
+        self._edges += [(value, self._lib) for value in args]
+        self._edges.append((self._lib, dst))

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from analyzer.kernels.folding import decide
 from analyzer.kernels.graphs import cover, cycles, finish, into_blocks, raw_blocks, walk
 from analyzer.kernels.layout import (
@@ -56,6 +58,7 @@ from analyzer.kernels.layout import (
     V_REGISTER,
     V_STATE,
     Z_HANDLERS,
+    helper,
     kernel,
 )
 from analyzer.kernels.liveness import live_registers
@@ -63,7 +66,7 @@ from analyzer.kernels.renaming import rename_all
 from analyzer.kernels.settling import settle
 
 
-@kernel("void(int32[::1], int64, int64)", helper=True)
+@helper
 def sort(items, low, high):
     """Ascending; Shell's method with gaps that halve."""
     gap = (high - low) // 2
@@ -77,10 +80,7 @@ def sort(items, low, high):
         gap //= 2
 
 
-@kernel(
-    "int64(int64, int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int32[::1])",
-    helper=True,
-)
+@helper
 def write_phi(phi, at, values, phis, pairs, constants, args):
     """Writes the distinct values that come into a phi, ascending, and what it is if they are one constant.
 
@@ -108,12 +108,7 @@ def write_phi(phi, at, values, phis, pairs, constants, args):
     return at
 
 
-@kernel(
-    "void(int64, int64[:, ::1], int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
-    "int64[:, ::1], int64[::1], int64[::1],"
-    "uint8[::1], bool_[::1], int32[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int64[::1])",
-    helper=True,
-)
+@helper
 def write_operations(
     job, starts, final, count, ops, uses, values, phis, pairs, constants, totals,
     op, throws, columns, arg_off, args, block_off, value_reg, constant_value, constant,
@@ -159,11 +154,7 @@ def write_operations(
     starts[job + 1, K_VALUES], starts[job + 1, K_CONSTANTS] = value, known
 
 
-@kernel(
-    "void(int64, int64[:, ::1], int64[:, ::1], int64, int64, int64[:, ::1], int64[:, ::1], int64[:, ::1],"
-    "int32[::1], int32[::1], int32[::1], bool_[::1], int32[::1], int32[:, ::1])",
-    helper=True,
-)
+@helper
 def write_graph(
     job, starts, final, count, n_ranges, edges, handlers, spans,
     succ_off, succ, block_range, in_cycle, range_off, handlers_out,
@@ -185,6 +176,15 @@ def write_graph(
     starts[job + 1, K_BLOCKS], starts[job + 1, K_SUCCS] = block + count, first_succ + final[G_SUCC, count]
     starts[job + 1, K_RANGES] = starts[job, K_RANGES] + n_ranges
     starts[job + 1, K_HANDLERS] = starts[job, K_HANDLERS] + spans[Z_HANDLERS, n_ranges]
+
+
+@helper
+def has_joins(final, count):
+    """Whether a block has several edges into it, or an exceptional one."""
+    for b in range(count):
+        if final[G_PRED, b + 1] - final[G_PRED, b] > 1 or final[G_INTO, b + 1] > final[G_INTO, b]:
+            return True
+    return False
 
 
 @kernel(
@@ -213,7 +213,7 @@ def build_bodies(
     """
     while job < len(codes):
         code = codes[job]
-        base, n, size = insn_off[code], insn_off[code + 1] - insn_off[code], sizes[code]
+        base, n, size = insn_off[code], insn_off[code + 1] - insn_off[code], np.int64(sizes[code])
         first_try, n_tries = try_off[code], try_off[code + 1] - try_off[code]
         for i in range(n):
             insns[I_DECIDED, i] = -1
@@ -231,10 +231,7 @@ def build_bodies(
                 final, spans,
             )  # fmt: skip
             into_blocks(final, count, edges, n_ranges, handlers, spans)
-            joins = False
-            for b in range(count):
-                if final[G_PRED, b + 1] - final[G_PRED, b] > 1 or final[G_INTO, b + 1] > final[G_INTO, b]:
-                    joins = True
+            joins = has_joins(final, count)
             if joins:
                 live_registers(
                     rows, args, base, size, final, count, edges, handlers, spans, parameters, param_off[job],

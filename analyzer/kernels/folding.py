@@ -37,7 +37,7 @@ from analyzer.kernels.layout import (
     PHI,
     V_PHI,
     V_STATE,
-    kernel,
+    helper,
 )
 
 ADD, SUB, MUL, DIV, REM, AND, OR, XOR, SHL, SHR, USHR, RSUB, NEG, NOT, SAME, BYTE, CHAR, SHORT, COMPARE = range(19)
@@ -46,7 +46,7 @@ UNSEEN, KNOWN, VARIES = range(3)
 U32 = np.int64(0xFFFFFFFF)
 
 
-def _operators() -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _operators() -> tuple[np.ndarray, np.ndarray]:
     """What each opcode computes (-1: is not folded), and in how many bits."""
     which, bits = np.full(256, -1, np.int8), np.full(256, 32, np.uint8)
     for base, width in ((0x90, 32), (0x9B, 64), (0xB0, 32), (0xBB, 64)):
@@ -63,7 +63,7 @@ def _operators() -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
 WHICH, WIDTH = _operators()
 
 
-@kernel("int64(int64, int64)", helper=True)
+@helper
 def divide(x, y):
     """Towards zero; the one overflow wraps."""
     if y == -1:
@@ -74,14 +74,14 @@ def divide(x, y):
     return quotient
 
 
-@kernel("boolean(int64, int64)", helper=True)
+@helper
 def folds(opcode, y):
     """Whether the instruction's result is known where its operands are; `y` is the second."""
     which = WHICH[opcode]
     return which >= 0 and not ((which == DIV or which == REM) and y == 0)
 
 
-@kernel("int64(int64, int64, int64)", helper=True)
+@helper
 def fold(opcode, x, y):
     """What the dex instruction computes from integers x and y (the literal, or ignored)."""
     which, bits = WHICH[opcode], np.int64(WIDTH[opcode])
@@ -126,7 +126,7 @@ def fold(opcode, x, y):
     return result if bits == 64 else np.int64(np.int32(result))
 
 
-@kernel("boolean(int64, int64, int64)", helper=True)
+@helper
 def holds(opcode, x, y):
     """Whether the `if` instruction branches on integers x and y (0 for the if-*z forms)."""
     test = (opcode - 0x32) % 6
@@ -137,7 +137,7 @@ def holds(opcode, x, y):
     return (x > y) == (test == 4)
 
 
-@kernel("int64(int64[:, ::1], int64, int64[:, ::1])", helper=True)
+@helper
 def operands(ops, i, values):
     """State of the operands of an operation together; VARIES if it has none."""
     a, b = ops[O_A, i], ops[O_B, i]
@@ -148,7 +148,7 @@ def operands(ops, i, values):
     return min(first, second)
 
 
-@kernel("int64(int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])", helper=True)
+@helper
 def evaluate(ops, i, values, phis, pairs, constants, known):
     """State of what operation i computes; the number goes behind the last one of `known`."""
     out = len(known) - 1
@@ -179,11 +179,7 @@ def evaluate(ops, i, values, phis, pairs, constants, known):
     return state
 
 
-@kernel(
-    "int64(int64[:, ::1], int64, int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[::1], int32[::1],"
-    "int32[::1])",
-    helper=True,
-)
+@helper
 def taken(ops, i, final, b, edges, values, known, switch_key, switch_target):
     """The edge that a block takes whose last operation is i; ALL of them, or NO_EDGE yet."""
     first = final[G_SUCC, b]
@@ -203,11 +199,7 @@ def taken(ops, i, final, b, edges, values, known, switch_key, switch_target):
     return first
 
 
-@kernel(
-    "boolean(int64[:, ::1], int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64,"
-    "int64, int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int32[::1], int32[::1], int64[:, ::1])",
-    helper=True,
-)
+@helper
 def decide(
     ops, final, count, edges, handlers, spans, values, n_values, n_params, phis, pairs, constants, known, switch_key,
     switch_target, insns,
@@ -227,7 +219,7 @@ def decide(
         for b in range(count):
             if not final[G_STAMP, b]:
                 continue
-            last = -1
+            last = final[G_OPS, b]
             for i in range(final[G_OPS, b], final[G_OPS, b + 1]):
                 v = ops[O_DST, i]
                 last = i
@@ -242,7 +234,8 @@ def decide(
             if final[G_SUCC, b + 1] - final[G_SUCC, b] > 1:
                 edge = taken(ops, last, final, b, edges, values, known, switch_key, switch_target)
             final[G_EDGE, b] = edge
-            k, target = 0, child(b, 0, final, edges, handlers, spans)
+            k = np.int64(0)
+            target = child(b, k, final, edges, handlers, spans)
             while target >= 0:
                 at = final[G_SUCC, b] + k
                 follows = edge == ALL or edge == at or at >= final[G_SUCC, b + 1]

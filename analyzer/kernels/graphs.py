@@ -59,14 +59,11 @@ from analyzer.kernels.layout import (
     Z_HANDLERS,
     Z_TARGETS,
     Z_TRY,
-    kernel,
+    helper,
 )
 
 
-@kernel(
-    "int64(int32[:, ::1], bool_[::1], int64, int64, int32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
-    helper=True,
-)
+@helper
 def raw_blocks(rows, leader, base, n, switch_target, insns, raw, edges):
     """Blocks in the order of the code and their normal successors; returns how many blocks."""
     count = 0
@@ -112,11 +109,7 @@ def raw_blocks(rows, leader, base, n, switch_target, insns, raw, edges):
     return count
 
 
-@kernel(
-    "void(int32[:, ::1], int64, int64, int32[:, ::1], int64, int64, int32[::1], int64[:, ::1], int64[:, ::1], int64,"
-    "int64[:, ::1], int64[:, ::1])",
-    helper=True,
-)
+@helper
 def cover(rows, base, n, tries, first_try, n_tries, handler_insn, insns, raw, count, ranges, handlers):
     """Try range and exceptional successors of each raw block; where ranges overlap the first counts."""
     for b in range(count):
@@ -151,7 +144,7 @@ def cover(rows, base, n, tries, first_try, n_tries, handler_insn, insns, raw, co
     ranges[Y_TARGETS, n_tries] = m
 
 
-@kernel("int64(int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1])", helper=True)
+@helper
 def walk(raw, count, edges, ranges, handlers):
     """Adds an entry block where block 0 has a predecessor; then reverse post-order. Returns how many are reached."""
     hit = False
@@ -200,11 +193,7 @@ def walk(raw, count, edges, ranges, handlers):
     return done
 
 
-@kernel(
-    "int64(int64[:, ::1], int64, int64[:, ::1], int32[:, ::1], int64, int64, int64[:, ::1], int32[::1], int32[::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
-    helper=True,
-)
+@helper
 def finish(
     raw, count, edges, tries, first_try, n_tries, ranges, handler_insn, handler_type, insns, handlers, final, spans
 ):
@@ -250,7 +239,7 @@ def finish(
     return used
 
 
-@kernel("void(int64[:, ::1], int64, int64[:, ::1], int64, int64[:, ::1], int64[:, ::1])", helper=True)
+@helper
 def into_blocks(final, count, edges, n_ranges, handlers, spans):
     """Predecessors of each block, ascending; ranges that lead to each block; blocks that throw per range."""
     for b in range(count + 1):
@@ -283,7 +272,7 @@ def into_blocks(final, count, edges, n_ranges, handlers, spans):
             handlers[H_INTO, final[G_INTO, b]] = r
 
 
-@kernel("int64(int64, int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])", helper=True)
+@helper
 def child(b, k, final, edges, handlers, spans):
     """The k-th block that an edge of block b leads to, exceptional edges last; -1 behind the last."""
     at = final[G_SUCC, b] + k
@@ -296,10 +285,7 @@ def child(b, k, final, edges, handlers, spans):
     return handlers[H_TARGET, at] if at < spans[Z_TARGETS, r + 1] else -1
 
 
-@kernel(
-    "void(int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], bool_[::1], int64)",
-    helper=True,
-)
+@helper
 def cycles(final, count, edges, handlers, spans, result, first):
     """Which blocks lie on a cycle: members of a component with an edge inside (Tarjan 1972); into result[first:].
 

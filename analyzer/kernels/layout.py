@@ -9,6 +9,11 @@ from gpu import jit
 kernel = functools.partial(jit.kernel, _nrt=False)
 """Kernels here allocate nothing. Without this Numba counts references of arrays, atomically, at every call."""
 
+helper = kernel(helper=True)
+"""What kernels call. Without a signature, so that a process that finds the kernels compiled does not load it; so give
+it int64 and no literals where the type of an argument could differ: each combination is compiled by itself.
+"""
+
 CONST, STRING, CLASS, NEW, NEW_ARRAY, CAST, DATA, NODATA, CAUGHT, PHI, GET, PUT, SGET = range(13)
 SPUT, AGET, APUT, CALL, RETURN, THROW, IF, SWITCH, GOTO, MONITOR, FILL, UNKNOWN, NOP = range(13, 26)
 """Operations: the numbers of `analyzer.ir.Op`."""
@@ -113,3 +118,6 @@ N_TABLES = 8
 DONE, FULL, TOO_LARGE, CRAMPED = range(4)
 """What became of a method: it has a body; the output is full; too many registers for its blocks; too little work
 space for its phis."""
+
+HEAD, TAIL, EVENTS = range(3)
+"""State of a flow of types: ends of the ring of nodes that wait; number of events."""

@@ -8,6 +8,8 @@ An exceptional edge keeps a register alive unless it is defined before the block
 
 from __future__ import annotations
 
+import numpy as np
+
 from analyzer.kernels.layout import (
     APUT,
     CALL,
@@ -31,11 +33,11 @@ from analyzer.kernels.layout import (
     R_THROWS,
     S_TIMES,
     Z_BLOCKS,
-    kernel,
+    helper,
 )
 
 
-@kernel("int64(int64, int64, uint8[::1], int32[::1], int64)", helper=True)
+@helper
 def reach(at, but, flags, stack, depth):
     """Marks a block's register as live and puts it on the stack, unless it is, or has one of the flags `but`."""
     if flags[at] & (but | LIVE):
@@ -45,11 +47,7 @@ def reach(at, but, flags, stack, depth):
     return depth + 1
 
 
-@kernel(
-    "void(int32[:, ::1], int32[::1], int64, int64, int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64[:, ::1],"
-    "int32[::1], int64, int64, uint8[::1], int64[:, ::1], int32[::1])",
-    helper=True,
-)
+@helper
 def live_registers(
     rows, args, base, size, final, count, edges, handlers, spans, parameters, first, end, flags, registers, stack
 ):
@@ -61,7 +59,7 @@ def live_registers(
     for k in range(first, end):
         if parameters[k] < size:
             registers[S_TIMES, parameters[k]] += 1
-    depth = 0
+    depth = np.int64(0)
     for b in range(count):
         own, early = b * size, EARLY
         for i in range(base + final[G_FIRST, b], base + final[G_END, b]):

@@ -10,6 +10,8 @@ not known yet). An exceptional edge brings, for each operation of the block that
 
 from __future__ import annotations
 
+import numpy as np
+
 from analyzer.kernels.folding import fold, folds
 from analyzer.kernels.layout import (
     APUT,
@@ -89,11 +91,11 @@ from analyzer.kernels.layout import (
     W_REGISTER,
     W_VALUE,
     Z_BLOCKS,
-    kernel,
+    helper,
 )
 
 
-@kernel("int64(int64[:, ::1], int64[::1], int64)", helper=True)
+@helper
 def new_value(values, totals, register):
     """A value that is no constant and no phi."""
     v = totals[M_VALUES]
@@ -104,7 +106,7 @@ def new_value(values, totals, register):
     return v
 
 
-@kernel("int64(int64[:, ::1], int64[::1], int64, int64, int64, int64, int64, int64, int64, int64)", helper=True)
+@helper
 def emit(ops, totals, op, pc, dst, a, b, c, ref, throws):
     """Appends an operation."""
     i = totals[M_OPS]
@@ -121,7 +123,7 @@ def emit(ops, totals, op, pc, dst, a, b, c, ref, throws):
     return i
 
 
-@kernel("void(int64[:, ::1], int64[:, ::1], int64[::1], int64, int64)", helper=True)
+@helper
 def bring(registers, pairs, totals, register, value):
     """Notes a value of a register that comes in at a join; `pairs` may be too short, which the caller finds out."""
     if registers[S_LAST, register] != value:
@@ -133,10 +135,7 @@ def bring(registers, pairs, totals, register, value):
             pairs[P_VALUE, m] = value
 
 
-@kernel(
-    "UniTuple(int64, 2)(int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
-    helper=True,
-)
+@helper
 def around(block, final, edges, handlers, spans):
     """The block whose end a block starts from, its first normal predecessor if that comes before it, else its first
     thrower; and the last block of which an edge leads here."""
@@ -156,11 +155,7 @@ def around(block, final, edges, handlers, spans):
     return first, last
 
 
-@kernel(
-    "void(int64, int64, int64, int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int32[::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])",
-    helper=True,
-)
+@helper
 def incoming(block, low, high, size, final, edges, handlers, spans, states, registers, visible, pairs, totals):
     """What blocks from `low` to `high` bring into a block for the registers of S_LIST, which ends with -1."""
     for e in range(final[G_PRED, block], final[G_PRED, block + 1]):
@@ -189,11 +184,7 @@ def incoming(block, low, high, size, final, edges, handlers, spans, states, regi
                 k += 1
 
 
-@kernel(
-    "void(int64, boolean, boolean, int64, int64, int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
-    "int32[::1], uint8[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])",
-    helper=True,
-)
+@helper
 def join(
     block, later, complete, size, count, final, edges, handlers, spans,
     states, flags, registers, visible, values, phis, pairs, totals,
@@ -252,13 +243,13 @@ def join(
     totals[M_PAIRS] = kept
 
 
-@kernel("int64(int32[::1], int64, int64)", helper=True)
+@helper
 def read(states, own, register):
     """The value of a register now; -1 for an absent operand."""
     return states[own + register] if register >= 0 else -1
 
 
-@kernel("int64(int64[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64, int64)", helper=True)
+@helper
 def number(values, constants, ops, totals, pc, n):
     """A number that no instruction loads."""
     v = new_value(values, totals, -1)
@@ -268,10 +259,7 @@ def number(values, constants, ops, totals, pc, n):
     return v
 
 
-@kernel(
-    "void(int32[:, ::1], int32[::1], int64, int32[::1], int64, int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])",
-    helper=True,
-)
+@helper
 def fill_array(rows, args, i, states, own, values, constants, ops, totals):
     """Emits filled-new-array as a NEW_ARRAY and a store per element."""
     pc, first = rows[i, R_PC], rows[i, R_A]
@@ -285,7 +273,7 @@ def fill_array(rows, args, i, states, own, values, constants, ops, totals):
         states[own + rows[i, R_DST]] = array
 
 
-@kernel("void(int64[:, ::1], int64[::1], int64, int64, int64, int64, int64)", helper=True)
+@helper
 def compute(values, constants, v, opcode, a, b, literal):
     """Notes what is known of the value of a DATA operation."""
     if a < 0 or not values[V_FOLDABLE, a] or (b >= 0 and not values[V_FOLDABLE, b]):
@@ -298,11 +286,7 @@ def compute(values, constants, v, opcode, a, b, literal):
             constants[v] = fold(opcode, constants[a], y)
 
 
-@kernel(
-    "void(int64, int64, int64, int32[:, ::1], int32[::1], int64[::1], int64[:, ::1], int32[::1], int64[:, ::1],"
-    "int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])",
-    helper=True,
-)
+@helper
 def rename(
     block, size, base, rows, args, lit64, final, states, registers,
     visible, values, constants, phis, ops, uses, totals,
@@ -328,8 +312,8 @@ def rename(
     for phi in range(final[G_PHIS, block], totals[M_PHIS]):
         emit(ops, totals, PHI, rows[i, R_PC] if i < end else -1, phis[F_VALUE, phi], -1, -1, -1, -1, 0)
     while i < end:
-        op, dst = rows[i, R_OP], rows[i, R_DST]
-        a, b, c, ref = rows[i, R_A], rows[i, R_B], rows[i, R_C], rows[i, R_REF]
+        op, dst, ref = np.int64(rows[i, R_OP]), np.int64(rows[i, R_DST]), np.int64(rows[i, R_REF])
+        a, b, c = np.int64(rows[i, R_A]), np.int64(rows[i, R_B]), np.int64(rows[i, R_C])
         i += 1
         if op == NOP:
             continue
@@ -401,12 +385,7 @@ def rename(
         totals[M_VISIBLE] = m
 
 
-@kernel(
-    "int64(int64, int64, boolean, int32[:, ::1], int32[::1], int64[::1], int64[:, ::1], int64, int64[:, ::1],"
-    "int64[:, ::1], int64[:, ::1], int32[::1], int64, int64, uint8[::1], int32[::1], int64[:, ::1], int64[:, ::1],"
-    "int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])",
-    helper=True,
-)
+@helper
 def rename_all(
     base, size, joins, rows, args, lit64, final, count, edges,
     handlers, spans, parameters, first_param, end_param, flags, states, registers, visible,

@@ -9,6 +9,8 @@ Braun et al., "Simple and efficient construction of static single assignment for
 
 from __future__ import annotations
 
+import numpy as np
+
 from analyzer.kernels.layout import (
     APUT,
     F_HEAD,
@@ -36,11 +38,11 @@ from analyzer.kernels.layout import (
     PHI,
     V_NUMBER,
     V_PHI,
-    kernel,
+    helper,
 )
 
 
-@kernel("int64(int64[:, ::1], int64[:, ::1], int64)", helper=True)
+@helper
 def find(values, phis, value):
     """What a value stands for: not a trivial phi. Shortens the way."""
     root = value
@@ -53,7 +55,7 @@ def find(values, phis, value):
     return root
 
 
-@kernel("void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])", helper=True)
+@helper
 def sort_pairs(values, phis, pairs, totals):
     """What comes into each phi, and into which phis each phi comes."""
     n = totals[M_PHIS]
@@ -80,7 +82,7 @@ def sort_pairs(values, phis, pairs, totals):
                 phis[F_TAIL, other] = at
 
 
-@kernel("void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64)", helper=True)
+@helper
 def replace_trivial(values, phis, pairs, n):
     """Phis that have one other value come in stand for that value. F_LIVE marks those that wait on the stack."""
     depth = n
@@ -123,7 +125,7 @@ def replace_trivial(values, phis, pairs, n):
             phis[F_TAIL, other] = phis[F_TAIL, phi]
 
 
-@kernel("int64(int64[:, ::1], int64, int64, int64[:, ::1], int64[:, ::1], int64)", helper=True)
+@helper
 def follow(table, row, k, values, phis, depth):
     """Replaces a value by what it stands for; if that is a phi, it is used, and goes on the stack once."""
     value = find(values, phis, table[row, k])
@@ -135,7 +137,7 @@ def follow(table, row, k, values, phis, depth):
     return depth
 
 
-@kernel("void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])", helper=True)
+@helper
 def settle(ops, uses, values, phis, pairs, totals):
     """Replaces trivial phis in operations, marks the operations of dead ones (-1), and numbers the values that stay."""
     n = totals[M_PHIS]
@@ -144,17 +146,17 @@ def settle(ops, uses, values, phis, pairs, totals):
         replace_trivial(values, phis, pairs, n)
         for phi in range(n):
             phis[F_LIVE, phi] = 0
-        depth = 0
+        depth = np.int64(0)
         for i in range(totals[M_OPS]):
             for row in range(O_A, O_C + 1 if ops[O_OP, i] == APUT else O_C):
                 depth = follow(ops, row, i, values, phis, depth)
         for k in range(totals[M_USES]):
-            depth = follow(uses, 0, k, values, phis, depth)
+            depth = follow(uses, np.int64(0), k, values, phis, depth)
         while depth > 0:
             depth -= 1
             phi = phis[F_STACK, depth]
             for k in range(phis[F_IN, phi], phis[F_IN, phi + 1]):
-                depth = follow(pairs, P_IN, k, values, phis, depth)
+                depth = follow(pairs, np.int64(P_IN), k, values, phis, depth)
     number = 0
     for v in range(totals[M_VALUES]):
         values[V_NUMBER, v] = -1

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from analyzer import framework
 from analyzer.android.callbacks import Callbacks
 from analyzer.android.library import Library
 from analyzer.callgraph import rta
-from analyzer.callgraph.propagate import LIBRARY, TypeFlow, bits_of
+from analyzer.callgraph.propagate import LIBRARY, TypeFlow
 from tests.analyzer.callgraph.apps import App, app, knowledge
 
 
@@ -26,46 +28,92 @@ def class_id(found: App, name: str) -> int:
     return t
 
 
+def ints(*values: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+    return np.array(values, np.int32)
+
+
+def classes(flow: TypeFlow, node: int) -> set[int]:
+    return {flow.type_at[bit] for bit in flow.bits(node) if bit != LIBRARY}
+
+
 def test_types_reach_what_edges_lead_to_whenever_they_are_added(found: App) -> None:
     flow = TypeFlow(found.program, found.hierarchy)
     first = flow.nodes(3)
     bit = flow.bit(class_id(found, "Main"))
-    flow.edge(first, first + 1)
-    flow.seed(first, bit)
+    flow.edges(ints(first), ints(first + 1))
+    flow.seed(ints(first), ints(bit))
     flow.run()
-    flow.edge(first + 1, first + 2)
-    flow.edge(first + 2, first)
+    flow.edges(ints(first + 1, first + 2), ints(first + 2, first))
     flow.run()
-    assert flow.types[first : first + 3] == [bit] * 3
+    assert [flow.bits(first + k) for k in range(3)] == [[bit]] * 3
 
 
-def test_a_filter_lets_only_subtypes_in_and_no_library_object_is_an_app_class(found: App) -> None:
+@pytest.mark.parametrize("classes_first", [True, False])
+def test_a_filter_lets_only_subtypes_in_and_no_library_object_is_an_app_class(found: App, classes_first: bool) -> None:
     flow = TypeFlow(found.program, found.hierarchy)
     main, other = class_id(found, "Main"), class_id(found, "VirtualBad")
     activity = found.program.type_id("Landroid/app/Activity;")
+    if classes_first:
+        flow.bit(main), flow.bit(other)
     for target, kept in ((main, {main}), (activity, {main})):
         node = flow.nodes(1)
-        flow.filter(node, target)
-        flow.seed(node, flow.bit(main) | flow.bit(other) | LIBRARY)
-        exact = {flow.type_at[b] for b in bits_of(flow.types[node]) if b}
-        assert exact == kept
-        assert bool(flow.types[node] & LIBRARY) == (target == activity)
+        flow.filter(node, flow.mask(target))
+        flow.seed(ints(node, node, node), ints(flow.bit(main), flow.bit(other), LIBRARY))
+        assert classes(flow, node) == kept
+        assert (LIBRARY in flow.bits(node)) == (target == activity)
 
 
-def test_a_watcher_sees_each_bit_once(found: App) -> None:
+def test_masks_are_what_the_hierarchy_says_in_any_order(found: App) -> None:
+    h, program = found.hierarchy, found.program
+    arrays = [program.type_id(name) for name in ("[Ljava/lang/Object;", "[Ljava/lang/String;")]
+    types = [c.type for c in program.classes] + arrays
+    late, early = TypeFlow(program, h), TypeFlow(program, h, len(types))
+    for exact in types:
+        late.bit(exact)
+    for flow in (early, late):
+        for target in types:
+            flow.mask(target)
+        for exact in types:
+            flow.bit(exact)
+        for target in types:
+            node = flow.nodes(1)
+            flow.filter(node, flow.mask(target))
+            flow.seed(ints(*[node] * len(types)), ints(*map(flow.bit, types)))
+            expected = {t for t in types if h.is_subtype(t, target) or (t in arrays and h.may_be(True, t, target))}
+            assert classes(flow, node) == expected
+
+
+def test_a_watcher_sees_each_bit_once_through_its_mask(found: App) -> None:
     flow = TypeFlow(found.program, found.hierarchy)
     node = flow.nodes(1)
-    one, two = flow.bit(class_id(found, "Main")), flow.bit(class_id(found, "VirtualBad"))
-    early: list[int] = []
-    late: list[int] = []
-    flow.watch(node, early.append)
-    flow.seed(node, one)
-    flow.run()
-    flow.seed(node, two)
-    flow.watch(node, late.append)
-    flow.run()
-    assert early == [one, two]
-    assert sum(late) == one | two
+    main, other = class_id(found, "Main"), class_id(found, "VirtualBad")
+    one, two = flow.bit(main), flow.bit(other)
+    early = flow.watch(ints(node), ints(-1))
+    flow.seed(ints(node), ints(one))
+    seen = [*zip(*flow.run(), strict=True)]
+    flow.seed(ints(node), ints(two))
+    late = flow.watch(ints(node, node), ints(-1, flow.mask(main)))
+    seen += [*zip(*flow.run(), strict=True)]
+    assert sorted(seen) == [(early, one), (early, two), (late, one), (late, two), (late + 1, one)]
+    assert [len(part) for part in flow.run()] == [0, 0]
+
+
+def test_all_grows_as_needed(found: App) -> None:
+    """More nodes, edges, watchers, events and types than there is room for at first, added while bits are pending."""
+    flow = TypeFlow(found.program, found.hierarchy)
+    program = found.program
+    bits = [flow.bit(program.type_id(f"La/C{k};")) for k in range(200)]
+    first = flow.nodes(3000)
+    flow.seed(ints(*[first] * 100), ints(*bits[:100]))
+    chain = np.arange(first, first + 2999, dtype=np.int32)
+    flow.edges(chain, chain + 1)
+    flow.watch(np.full(3000, first + 2999, np.int32), np.full(3000, -1, np.int32))
+    more = flow.nodes(5000)
+    flow.seed(ints(*[more - 3000] * 100), ints(*bits[100:]))
+    watchers, seen = flow.run()
+    assert flow.bits(first + 2999) == bits
+    assert len(watchers) == 3000 * 200
+    assert len({*zip(watchers.tolist(), seen.tolist(), strict=True)}) == 3000 * 200
 
 
 @pytest.mark.parametrize("name", ["Dispatch_Bad", "ClickListeners_Bad", "Fields_Bad", "Collections_Bad", "Strings_Bad"])
