@@ -7,7 +7,6 @@ connected component by repeating until no summary grows. No cleverness: every ot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from heapq import heappop, heappush
 
 from gpu.bits import bits_of
@@ -41,14 +40,18 @@ class Tables:
     """The arrays of a problem as Python lists, and masks and links in the form that the equations use."""
 
     def __init__(self, problem: Problem) -> None:
-        for array in fields(problem):
-            setattr(self, array.name, getattr(problem, array.name).tolist())
+        self._problem = problem
         self._masks: dict[int, int] = {}
         self._links: dict[int, Link] = {}
         self.summaries: dict[int, Summary] = {}
 
     def __getattr__(self, name: str) -> list[int]:
-        raise AttributeError(name)
+        """An array, as a list when it is asked for the first time."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        values: list[int] = getattr(self._problem, name).tolist()
+        setattr(self, name, values)
+        return values
 
     def mask(self, m: int) -> int:
         """Bit set of the columns that pass mask m; -1 passes all."""
@@ -346,14 +349,28 @@ class _Replayed(MethodSolver):
         return self._known[application]
 
 
+class _Solved(Tables):
+    """Tables in which summaries are those of a solution."""
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(solution.problem)
+        self._solution = solution
+
+    def summary(self, s: int) -> Summary:
+        """As of any tables; of a method, with all its facts."""
+        known = s in self.summaries
+        summary = super().summary(s)
+        if not known and s < self._solution.problem.n_methods:
+            summary.bits = list(self._solution.summaries[s])
+        return summary
+
+
 class Replay:
     """A solved problem, evaluated again where someone wants to look: states between blocks' heads."""
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
-        self.tables = Tables(solution.problem)
-        for m, bits in enumerate(solution.summaries):
-            self.tables.summary(m).bits = list(bits)
+        self.tables = _Solved(solution)
         self._methods: dict[int, MethodSolver] = {}
 
     def method(self, m: int) -> MethodSolver:
