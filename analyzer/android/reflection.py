@@ -63,6 +63,13 @@ class Reflection:
         p, strings = self._program, self._program.dex.strings
         return [c.type for c in p.classes if c.dex >= 0 and strings.find(dotted(p.type_name(c.type))) >= 0]
 
+    def matters(self, library_method: int) -> bool:
+        """Whether a call of the method may load a class or invoke a method by its name."""
+        p = self._program
+        ref = p.method(library_method)
+        chain = self._hierarchy.class_chain(ref.cls)
+        return any((c, ref.name) in _LOADERS for c in chain) or (p.type_name(ref.cls), ref.name) == _INVOKE
+
     def loaded(self, site: Site, library_method: int) -> list[int]:
         """App classes that a call of `Class.forName` and the like may load, sorted."""
         p = self._program

@@ -83,6 +83,7 @@ class _Build:
         self.shims, self.lambdas = Shims(kit, self.library, self.own), Lambdas(kit)
         environments = self._environments(open_classes)
         hooks = Hooks(
+            has_shim=self._has_shim,
             shim=self._shim,
             dynamic=self.lambdas.factory,
             kept=Escapes(self.program, self.hierarchy, self.knowledge, self.library).kept,
@@ -226,6 +227,9 @@ class _Build:
             exported=exported,
             app_wide=tuple(s.name for s in self.knowledge.singletons.values() if s.component == life.kind),
         )
+
+    def _has_shim(self, library_method: int) -> bool:
+        return self.reflection.matters(library_method) or self.library.shim(library_method) is not None
 
     def _shim(self, site: Site, library_method: int, n_args: int) -> int:
         for cls in self.reflection.loaded(site, library_method):

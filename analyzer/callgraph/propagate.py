@@ -38,6 +38,9 @@ class TypeFlow:
         self.type_at: list[int] = [-1]
         """Bit -> exact class."""
         self._bit: dict[int, int] = {}
+        self._under: dict[int, list[int]] = {}  # class -> bits of its subtypes
+        self._loose: list[int] = []  # bits of classes with undefined supertypes
+        self._arrays: list[int] = []
         self._mask: dict[int, int] = {}  # class -> row of its mask
         self._masked: list[int] = []
         self.n_nodes = self._n_edges = self._n_watchers = 0
@@ -64,12 +67,18 @@ class TypeFlow:
             self.type_at.append(exact)
             if known >> 6 >= self._types.shape[1]:
                 self._widen()
+            h = self._hierarchy
             if self._is_array(exact):
-                rows = [k for k, target in enumerate(self._masked) if self._hierarchy.may_be(True, exact, target)]
-            elif self._hierarchy.is_complete(exact):
-                rows = [self._mask[up] for up in self._hierarchy.supertypes(exact) if up in self._mask]
+                self._arrays.append(known)
+                rows = [k for k, target in enumerate(self._masked) if h.may_be(True, exact, target)]
             else:
-                rows = list(range(len(self._masked)))
+                above = h.supertypes(exact)
+                for up in above:
+                    self._under.setdefault(up, []).append(known)
+                rows = [self._mask[up] for up in above if up in self._mask]
+                if not h.is_complete(exact):
+                    self._loose.append(known)
+                    rows = list(range(len(self._masked)))
             self._masks[rows, known >> 6] |= np.uint64(1 << (known & 63))
         return known
 
@@ -85,14 +94,10 @@ class TypeFlow:
             self._masked.append(target)
             if row == len(self._masks):
                 self._masks = _longer(self._masks, row + 1)
-            bits = [] if h.is_app(target) else [LIBRARY]
-            for bit, exact in enumerate(self.type_at[1:], 1):
-                if self._is_array(exact):
-                    fits = h.may_be(True, exact, target)
-                else:
-                    fits = not h.is_complete(exact) or h.is_subtype(exact, target)
-                if fits:
-                    bits.append(bit)
+            bits = [*self._under.get(target, ()), *self._loose]
+            bits += [bit for bit in self._arrays if h.may_be(True, self.type_at[bit], target)]
+            if not h.is_app(target):
+                bits.append(LIBRARY)
             for bit in bits:
                 self._masks[row, bit >> 6] |= np.uint64(1 << (bit & 63))
         return row

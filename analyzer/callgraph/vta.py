@@ -36,6 +36,7 @@ _DISPATCH, _LOAD, _STORE, _ESCAPE = range(4)
 class Hooks:
     """What the rest of the call graph contributes while types propagate. Each returns method ids.
 
+    has_shim(library method)           whether there may be a synthetic method for calls of it
     shim(site, library method, n args) the synthetic method for a library call, or -1
     dynamic(call site id)              the synthetic method that an invoke-custom stands for, or -1
     kept(library method)               positions whose objects the library may keep or hand back; -1 is the receiver
@@ -46,6 +47,7 @@ class Hooks:
                                        True when the object is its receiver
     """
 
+    has_shim: Callable[[int], bool]
     shim: Callable[[Site, int, int], int]
     dynamic: Callable[[int], int]
     kept: Callable[[int], frozenset[int]]
@@ -104,6 +106,8 @@ class Vta:
         self._parameters: dict[int, tuple[int, ...]] = {}
         self._references: dict[int, bool] = {}
         self._kept: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._shimmed: dict[int, bool] = {}
+        self._libraries: dict[int, bool] = {}
         self._touched: set[int] = set()
         self._called_back: set[int] = set()
         self._cut: set[int] = set()
@@ -490,7 +494,7 @@ class Vta:
             self._links.add(pair)
             site, target = pair
             result.targets.setdefault(site, []).append(target)
-            if target != result.shims.get(site) and self._hooks.is_library(self._program.method(target).cls):
+            if self._is_library(target) and target != result.shims.get(site):
                 self._shim(site)
             new_sites.append(site)
             new_targets.append(target)
@@ -498,6 +502,12 @@ class Vta:
             counts.append(len(self._parameters_of(target)))
         if new_sites:
             self._pass(np.array(new_sites, np.int32), np.array(firsts, np.int32), np.array(counts, np.int32), start)
+
+    def _is_library(self, method: int) -> bool:
+        known = self._libraries.get(method)
+        if known is None:
+            known = self._libraries[method] = self._hooks.is_library(self._program.method(method).cls)
+        return known
 
     def _pass(self, sites: I4, firsts: I4, counts: I4, start: int) -> None:
         """Edges from arguments to parameters, and from what is returned."""
@@ -533,8 +543,13 @@ class Vta:
     def _shim(self, site: int) -> None:
         if site in self.result.shims:
             return
-        args, _, ref = self.sites.of(site)
-        shim = self._hooks.shim(self.sites.place(site), ref, len(args))
+        ref = int(self.sites.ref[site])
+        has_shim = self._shimmed.get(ref)
+        if has_shim is None:
+            has_shim = self._shimmed[ref] = self._hooks.has_shim(ref)
+        if not has_shim:
+            return
+        shim = self._hooks.shim(self.sites.place(site), ref, len(self.sites.of(site)[0]))
         if shim >= 0:
             self.result.shims[site] = shim
             self._link(np.array([site], np.int32), np.array([shim], np.int32), 0)
