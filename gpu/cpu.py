@@ -97,27 +97,23 @@ def solve(
         run.alone(check)
     else:
         _Team(run, _Tasks(packed, wanted)).work(check)
-    n_facts = int(packed.fact_off[-1]) if keep == "all" else 0
     first = packed.summary_at
     facts_at = first + int(packed.summary_off[-1])
-    return Solution(
-        problem,
-        run.words[facts_at : facts_at + n_facts],
-        packed.fact_off,
-        run.words[first:facts_at],
-        packed.summary_off,
-    )
+    facts, summaries = run.words[facts_at : facts_at + int(packed.fact_off[-1])], run.words[first:facts_at]
+    if keep != "all":
+        facts, summaries = facts[:0].copy(), summaries.copy()  # so that the rest is given up
+    return Solution(problem, facts, packed.fact_off, summaries, packed.summary_off)
 
 
 class _Run:
     """The memory of one solve: constant rows, summaries, facts, then the scratch memory of each worker."""
 
     def __init__(self, packed: Packed, workers: int, keep: Keep, budget: int | None) -> None:
-        self.packed, self.budget = packed, budget
+        self.packed = packed
         facts_at = packed.summary_at + int(packed.summary_off[-1])
         scratch_at = facts_at + (int(packed.fact_off[-1]) if keep == "all" else 0)
         lean = keep != "all"
-        self.fact_at = np.zeros(0, np.int64) if lean else facts_at + packed.fact_off[:-1]
+        fact_at = np.zeros(0, np.int64) if lean else facts_at + packed.fact_off[:-1]
         size = _scratch(packed.sizes, 0, lean)[1]
         # Pages of zeros cost nothing until they are written to.
         try:
@@ -125,7 +121,8 @@ class _Run:
         except MemoryError as error:
             raise EngineUnavailable(f"not enough memory: {(scratch_at + workers * size) >> 17} MB of facts") from error
         self.words[: len(packed.words)] = packed.words
-        self.workers = [_Worker(self, _scratch(packed.sizes, scratch_at + i * size, lean)[0]) for i in range(workers)]
+        places = [_scratch(packed.sizes, scratch_at + i * size, lean)[0] for i in range(workers)]
+        self.workers = [_Worker(packed, self.words, fact_at, fields, budget) for fields in places]
 
     def alone(self, check: Check) -> None:
         """Solves everything on this thread."""
@@ -137,11 +134,18 @@ class _Run:
 
 
 class _Worker:
-    """Scratch memory of one thread, and the run that it is at."""
+    """Scratch memory of one thread, and the components that it is at."""
 
-    def __init__(self, run: _Run, fields: dict[int, int]) -> None:
-        self.run = run
-        sizes = run.packed.sizes
+    def __init__(
+        self,
+        packed: Packed,
+        words: NDArray[np.uint64],
+        fact_at: NDArray[np.int64],
+        fields: dict[int, int],
+        budget: int | None,
+    ) -> None:
+        self.packed, self.words, self.fact_at = packed, words, fact_at
+        sizes = packed.sizes
         lists = {
             STATES: sizes.component * T_SIZE, CHANGED: sizes.exports, SEEN: sizes.exports, IMAGE_ROUND: sizes.exports,
             READ_AT: sizes.rows, READ_END: sizes.rows + 2 * sizes.reads,
@@ -153,7 +157,7 @@ class _Worker:
             at += length
         for field, at in fields.items():
             self.s[field] = at
-        self.budget = run.budget or FIRST_BUDGET
+        self.fixed, self.budget = budget is not None, budget or FIRST_BUDGET
         self.components: NDArray[np.int32] = np.zeros(0, np.int32)
 
     def give(self, components: NDArray[np.int32]) -> None:
@@ -163,12 +167,12 @@ class _Worker:
 
     def go_on(self) -> bool:
         """Works for a time slice; whether all is done."""
-        packed = self.run.packed
+        packed = self.packed
         self.s[WORK], self.s[LIMIT] = 0, self.budget
         start = time.perf_counter()
-        done = _solve_run(packed.code, self.run.words, self.s, self.components, packed.component_at, self.run.fact_at)
+        done = _solve_run(packed.code, self.words, self.s, self.components, packed.component_at, self.fact_at)
         seconds = time.perf_counter() - start
-        if self.run.budget is None and not done:
+        if not (done or self.fixed):
             self.budget = int(min(max(self.budget * SLICE_S / max(seconds, 1e-6), self.budget / 4), self.budget * 4))
         return bool(done)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -458,6 +460,21 @@ def test_lean_solutions_hold_no_facts() -> None:
     lean = cpu.solve(problem, keep="summaries")
     assert not lean.has_facts and len(lean.facts) == 0
     assert list(lean.summaries[19]) == list(reference.solve(problem).summaries[19])
+
+
+def test_memory_of_a_solve_is_free_when_its_solution_is() -> None:
+    """Without a garbage collection: facts of one large app are hundreds of megabytes."""
+    gc.collect()
+    gc.disable()
+    try:
+        for threads in (1, 2):
+            solution = cpu.solve(random_chain(20), threads=threads)
+            words = weakref.ref(solution.facts.base if solution.facts.base is not None else solution.facts)
+            assert words() is not None
+            del solution
+            assert words() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
