@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from analyzer.android import app, components, intents, lifecycle
+from analyzer.android import app, components, entrypoints, intents, lifecycle
 from analyzer.android.callbacks import ACC_PROTECTED, ACC_PUBLIC, Callbacks
 from analyzer.android.components import ENTERED, ComponentEntry
 from analyzer.android.escape import Escapes
@@ -133,16 +133,17 @@ class _Build:
     def _open_classes(self) -> dict[int, tuple[int, ...]]:
         """Classes whose methods are entered from unknown callers, with those methods: where no component is."""
         p = self.program
+        declared = entrypoints.find(p, self.hierarchy, self.knowledge, self.own)
         if self.entered:
-            return self._declared_entry_points()
+            return declared
         if self.files.manifest is not None:
             self.problems.append(Problem("AndroidManifest.xml", "no component of it can be entered"))
             if any(e.cls >= 0 for e in self.entries):
-                return self._declared_entry_points()
+                return declared
         mains = {c.type: tuple(m for m in c.methods if self._is_main(m)) for c in p.classes}
         found = {cls: methods for cls, methods in mains.items() if methods}
         if found:
-            return found
+            return declared | found
         for visible in (True, False):  # where nothing is public or protected, everything
             for c in p.classes:
                 if not self.own.is_known_library(p.type_name(c.type)) and c.dex >= 0:
@@ -152,17 +153,6 @@ class _Build:
             if any(found.values()):
                 return found
         return found
-
-    def _declared_entry_points(self) -> dict[int, tuple[int, ...]]:
-        """What the knowledge says runs without a caller."""
-        found: dict[int, list[int]] = {}
-        p = self.program
-        for cls, name, shape in self.knowledge.entrypoints:
-            definition = p.class_of(p.type_find(cls)) if p.type_find(cls) >= 0 else None
-            for m in definition.methods if definition is not None else ():
-                if p.method(m).name == name and shape in ("", p.descriptor(m)) and p.has_code(m):
-                    found.setdefault(definition.type, []).append(m)  # type: ignore[union-attr]
-        return {cls: tuple(methods) for cls, methods in found.items()}
 
     def _is_main(self, m: int) -> bool:
         p = self.program

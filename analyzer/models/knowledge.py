@@ -17,6 +17,7 @@ from analyzer.models.types import (
     Access,
     Callback,
     Condition,
+    Entrypoint,
     LibraryModel,
     Lifecycle,
     Rule,
@@ -131,9 +132,14 @@ class Knowledge:
         return tuple(Callback(cls, tuple(names)) for cls, names in sorted(self._pack.callbacks.items()))
 
     @cached_property
-    def entrypoints(self) -> tuple[Key, ...]:
-        """(class, name, shape) of methods that run without a caller in the app; shape '' fits any descriptor."""
-        return tuple((row[0], row[1], row[2]) for row in self._pack.entrypoints)
+    def entrypoints(self) -> tuple[Entrypoint, ...]:
+        """Methods that run without a caller in the app."""
+        return tuple(Entrypoint(*row) for row in self._pack.entrypoints)
+
+    @cached_property
+    def entry_annotations(self) -> tuple[str, ...]:
+        """Types of annotations of methods that run without a caller in the app."""
+        return tuple(sorted(set(self._pack.annotations)))
 
     @cached_property
     def source_kinds(self) -> frozenset[str]:

@@ -42,6 +42,9 @@ class Pack:
     libraries: list[str] = field(default_factory=list)
     callbacks: dict[str, list[str]] = field(default_factory=dict)
     entrypoints: list[Row] = field(default_factory=list)
+    """[class, method name ('*', '/…/'), shape, subclasses]"""
+    annotations: list[str] = field(default_factory=list)
+    """Annotations of methods that run without a caller."""
     constants: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: Pack) -> None:
@@ -57,6 +60,7 @@ class Pack:
             getattr(self, name).update(getattr(other, name))
         self.libraries += other.libraries
         self.entrypoints += other.entrypoints
+        self.annotations += other.annotations
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

@@ -279,10 +279,13 @@ def _callbacks(section: Place, pack: Pack) -> None:
 
 def _entrypoints(section: Place, pack: Pack) -> None:
     def handle(place: Place, entry: dict[str, Place]) -> None:
+        if "annotations" in entry:
+            pack.annotations += _classes(entry["annotations"])
+            return
         for classes, key in _single(place, entry):
-            pack.entrypoints.extend([cls, key.name, key.shape] for cls in classes)
+            pack.entrypoints.extend([cls, key.name, key.shape, _subclasses(entry)] for cls in classes)
 
-    _tables(section, (), handle)
+    _tables(section, ("annotations",), handle)
 
 
 def _constants(section: Place, pack: Pack) -> None:

@@ -239,3 +239,15 @@ class Callback:
     type: str
     methods: tuple[str, ...] = ()
     """Names; empty: every method that the type declares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrypoint:
+    """Methods that run without a caller in the app: of a class, or of its subclasses too."""
+
+    type: str
+    name: str
+    """A name, '*', or a pattern between slashes."""
+    shape: str
+    """'' fits any descriptor."""
+    subclasses: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -74,7 +74,7 @@ class Method:
 
 @dataclass
 class Class:
-    """A class definition. `static_values`: bytes of an encoded_array."""
+    """A class definition. `static_values`: bytes of an encoded_array; `annotations`: types by method name."""
 
     name: str
     superclass: str | None = "Ljava/lang/Object;"
@@ -86,6 +86,7 @@ class Class:
     direct: Sequence[Method] = ()
     virtual: Sequence[Method] = ()
     static_values: bytes | None = None
+    annotations: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -131,6 +132,8 @@ class Writer:
             self.field(cls.name, name, kind)
         for method in [*cls.direct, *cls.virtual]:
             self.method(cls.name, method.name, method.descriptor)
+            for kind in cls.annotations.get(method.name, ()):
+                self.type(kind)
             for _, _, handlers, _ in method.code.tries if method.code else ():
                 for caught, _ in handlers:
                     if isinstance(caught, str):
@@ -209,9 +212,24 @@ class Writer:
             self.type(cls.superclass) if cls.superclass else 0xFFFFFFFF,
             self._type_list([self.type(name) for name in cls.interfaces]),
             self.string(cls.source) if cls.source is not None else 0xFFFFFFFF,
-            0,
+            self._annotations(cls),
             self._put(members) if members else 0,
             self._put(cls.static_values) if cls.static_values is not None else 0,
+        )
+
+    def _annotations(self, cls: Class) -> int:
+        """The annotations directory of a class; 0 for none."""
+        rows = []
+        for method in [*cls.direct, *cls.virtual]:
+            kinds = cls.annotations.get(method.name, ())
+            items = [self._put(b"\1" + uleb(self.type(kind)) + uleb(0)) for kind in kinds]
+            if items:
+                at = self._put(struct.pack(f"<{1 + len(items)}I", len(items), *items), 4)
+                rows.append((self.method(cls.name, method.name, method.descriptor), at))
+        if not rows:
+            return 0
+        return self._put(
+            struct.pack("<4I", 0, 0, len(rows), 0) + b"".join(struct.pack("<2I", *r) for r in sorted(rows)), 4
         )
 
     def _code(self, code: Code) -> int:
