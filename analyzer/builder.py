@@ -13,12 +13,9 @@ import numpy as np
 from analyzer import cfg
 from analyzer.ir import I4, Body, CallKind, Op
 
-_THROWS = frozenset(
-    (
-        *(Op.STRING, Op.CLASS, Op.NEW, Op.NEW_ARRAY, Op.CAST, Op.CALL, Op.THROW),
-        *(Op.GET, Op.PUT, Op.SGET, Op.SPUT, Op.AGET, Op.APUT),
-    )
-)
+_THROWS = np.zeros(len(Op), np.bool_)
+_THROWS[[Op.STRING, Op.CLASS, Op.NEW, Op.NEW_ARRAY, Op.CAST, Op.CALL, Op.THROW]] = True
+_THROWS[[Op.GET, Op.PUT, Op.SGET, Op.SPUT, Op.AGET, Op.APUT]] = True
 
 
 class BodyBuilder:
@@ -200,7 +197,7 @@ class BodyBuilder:
             ref=columns[5].copy(),
             arg_off=_offsets(args),
             args=np.array([v for values in args for v in values], np.int32),
-            throws=np.isin(columns[0], [int(op) for op in _THROWS]),
+            throws=_THROWS[columns[0]],
             block_off=_offsets([blocks[block] for block in order]),
             succ_off=_offsets(edges),
             succ=np.array([s for targets in edges for s in targets], np.int32),

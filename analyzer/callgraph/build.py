@@ -92,7 +92,7 @@ class _Build:
             escaped=self._escaped,
             is_library=lambda cls: self.own.is_known_library(self.program.type_name(cls)),
         )
-        n_types = len(quick.instantiated)
+        n_types = len(quick.instantiated) * 5 // 4
         vta = self.vta = Vta(self.program, self.hierarchy, hooks, kit.static(ESCAPED), n_types, self.deadline)
         for m in (*environments, *self.makers.values()):
             vta.add(m)

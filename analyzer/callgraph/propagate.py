@@ -42,7 +42,7 @@ class TypeFlow:
         self._loose: list[int] = []  # bits of classes with undefined supertypes
         self._arrays: list[int] = []
         self._mask: dict[int, int] = {}  # class -> row of its mask
-        self._masked: list[int] = []
+        self._array_masks: list[int] = []  # array classes with masks
         self.n_nodes = self._n_edges = self._n_watchers = 0
         words = n_types // 64 + 1
         self._types = np.zeros((1024, words), np.uint64)
@@ -68,17 +68,16 @@ class TypeFlow:
             if known >> 6 >= self._types.shape[1]:
                 self._widen()
             h = self._hierarchy
+            above = h.supertypes(exact)
+            for up in above:
+                self._under.setdefault(up, []).append(known)
+            rows = [self._mask[up] for up in above if up in self._mask]
             if self._is_array(exact):
                 self._arrays.append(known)
-                rows = [k for k, target in enumerate(self._masked) if h.may_be(True, exact, target)]
-            else:
-                above = h.supertypes(exact)
-                for up in above:
-                    self._under.setdefault(up, []).append(known)
-                rows = [self._mask[up] for up in above if up in self._mask]
-                if not h.is_complete(exact):
-                    self._loose.append(known)
-                    rows = list(range(len(self._masked)))
+                rows += [self._mask[t] for t in self._array_masks if h.may_be(True, exact, t)]
+            elif not h.is_complete(exact):
+                self._loose.append(known)
+                rows = list(range(len(self._mask)))
             self._masks[rows, known >> 6] |= np.uint64(1 << (known & 63))
         return known
 
@@ -90,12 +89,13 @@ class TypeFlow:
         row = self._mask.get(target)
         if row is None:
             h = self._hierarchy
-            row = self._mask[target] = len(self._masked)
-            self._masked.append(target)
+            row = self._mask[target] = len(self._mask)
             if row == len(self._masks):
                 self._masks = _longer(self._masks, row + 1)
             bits = [*self._under.get(target, ()), *self._loose]
-            bits += [bit for bit in self._arrays if h.may_be(True, self.type_at[bit], target)]
+            if self._is_array(target):
+                self._array_masks.append(target)
+                bits += [bit for bit in self._arrays if h.may_be(True, self.type_at[bit], target)]
             if not h.is_app(target):
                 bits.append(LIBRARY)
             for bit in bits:
@@ -106,7 +106,7 @@ class TypeFlow:
         return self._program.type_name(t)[0] == "["
 
     def _widen(self) -> None:
-        words = 2 * self._types.shape[1]
+        words = self._types.shape[1] + max(2, self._types.shape[1] // 4)
         for name in ("_types", "_pending", "_delta", "_masks"):
             old = getattr(self, name)
             new = np.zeros((len(old), words), np.uint64)
@@ -135,8 +135,8 @@ class TypeFlow:
             self._queue = queue
             self._state[HEAD], self._state[TAIL] = 0, len(waiting)
             for name in ("_edges", "_watchers"):
-                if getattr(self, name).shape[1] < self.n_nodes:
-                    setattr(self, name, _wider(getattr(self, name), self.n_nodes))
+                if getattr(self, name).shape[1] < len(self._filters):
+                    setattr(self, name, _wider(getattr(self, name), len(self._filters)))
         return first
 
     def filter(self, nodes: I4 | int, masks: I4 | int) -> None:
@@ -195,8 +195,8 @@ def _bits_of(value: int) -> Iterator[int]:
 
 
 def _longer(old: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
-    """A copy with room for at least `size` rows, and twice as many as before."""
-    new = np.full((max(size, 2 * len(old)), *old.shape[1:]), fill, old.dtype)
+    """A copy with room for at least `size` rows, and half as many again as before."""
+    new = np.full((max(size, len(old) + len(old) // 2), *old.shape[1:]), fill, old.dtype)
     new[: len(old)] = old
     return new
 

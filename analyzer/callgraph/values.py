@@ -20,8 +20,8 @@ Nodes = NDArray[Any]
 DEAD = 0
 """A node that nothing flows into or out of: values that hold no objects."""
 
-_GIVE = (Op.NEW, Op.NEW_ARRAY, Op.STRING, Op.CLASS, Op.CAST, Op.PHI, Op.AGET, Op.CAUGHT, Op.CALL)
-"""Operations whose results may be objects, beside those where the field or the type tells."""
+_GIVE = (Op.NEW, Op.NEW_ARRAY, Op.STRING, Op.CLASS, Op.CAST, Op.AGET, Op.CAUGHT)
+"""Operations whose results may be objects, beside those where the field, the type or the operands tell."""
 
 
 class Code:
@@ -73,10 +73,11 @@ class Code:
         result[chosen] = flat(function, self.ref[chosen])
         return result
 
-    def name_values(self, flow: TypeFlow, fields: I4, references: set[int]) -> None:
+    def name_values(self, flow: TypeFlow, fields: I4, calls: I4, references: set[int]) -> None:
         """Gives nodes to parameters and to what may be an object; other values are DEAD.
 
-        `fields`: node of the field of each access; `references`: types of UNKNOWN that are not primitive.
+        `fields`: node of the field of each access; `calls`: which calls may return objects; `references`: types of
+        UNKNOWN that are not primitive.
         """
         node = np.full(self._value_off[-1] + 1, DEAD, np.int32)  # the last is what -1 reads
         params = np.array([b.n_params for b in self._bodies], np.int64)
@@ -84,15 +85,28 @@ class Code:
         named, _ = expand(self._firsts, params)
         node[value] = named
         gets, unknown = self.ops(Op.GET, Op.SGET), self.ops(Op.UNKNOWN)
-        giving = [self.ops(*_GIVE), gets[fields[gets] != DEAD]]
+        giving = [self.ops(*_GIVE), gets[fields[gets] != DEAD], self.call[calls != 0]]
         giving.append(unknown[np.isin(self.ref[unknown], list(references))])
         made = self.dst[np.concatenate(giving)]
-        made = made[made >= 0]
+        made = self._with_phis(made[made >= 0], node)
         node[made] = flow.nodes(len(made)) + np.arange(len(made), dtype=np.int32)
         stores = self.ops(Op.APUT)
         stored = _shifted(self.c[stores], self._value_off[self.owner[stores]])
         self.dst, self.a, self.b, self.args = (node[v] for v in (self.dst, self.a, self.b, self.args))
         self.c[stores] = node[stored]
+
+    def _with_phis(self, made: I8, node: I4) -> I8:
+        """Values that may be objects, and the phis that such values or parameters come into."""
+        args, phis = self.phis()
+        carries = node != DEAD
+        carries[made] = True
+        while len(phis):
+            new = np.unique(phis[carries[args] & ~carries[phis]])
+            if len(new) == 0:
+                break
+            carries[new] = True
+            made = np.concatenate([made, new])
+        return made
 
     def phis(self) -> tuple[Nodes, Nodes]:
         """Edges into phis."""

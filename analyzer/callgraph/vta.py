@@ -212,7 +212,7 @@ class Vta:
         firsts = np.array([self.result.reached[m] for m in good], np.int32)
         code = Code(good, bodies, firsts)
         fields = self._fields_of(code)
-        code.name_values(self.flow, fields, self._reference_types(code.refs(Op.UNKNOWN)))
+        code.name_values(self.flow, fields, self._returns(code), self._reference_types(code.refs(Op.UNKNOWN)))
         self._moves(code, fields)
         self._objects(code)
         self._calls(code)
@@ -239,6 +239,14 @@ class Vta:
         for f in np.unique(code.refs(Op.SGET, Op.SPUT)).tolist():
             self.touch(self._program.field(self._hierarchy.resolve_field(f)).cls)
         return code.by_ref(self._field, Op.GET, Op.PUT, Op.SGET, Op.SPUT)
+
+    def _returns(self, code: Code) -> I4:
+        """1 for each call that may return an object."""
+        custom = code.c[code.call] == CallKind.CUSTOM
+        found = np.ones(len(code.call), np.int32)
+        refs = code.ref[code.call[~custom]]
+        found[~custom] = flat(lambda ref: self._is_reference(self._program.method(ref).ret), refs)
+        return found
 
     def _reference_types(self, types: I4) -> set[int]:
         return {t for t in np.unique(types).tolist() if self._is_reference(t)}

@@ -46,7 +46,7 @@ class Knowledge:
         self._pack = pack
         self._made: dict[tuple[str, str, str, str, bool, bool], object] = {}
         self._patterns: dict[str, list[str]] = {}
-        self._fitting: dict[tuple[str, str], tuple[str, ...]] = {}  # (section, class) -> its patterns
+        self._fitting: dict[str, dict[str, tuple[str, ...]]] = {}  # section -> class -> its patterns
 
     @classmethod
     def load(cls, extra_paths: Iterable[Path | str] = ()) -> Knowledge:
@@ -229,10 +229,16 @@ class Knowledge:
     ) -> T:
         """What the first class of the chain with a matching entry says, built once."""
         table: Table = getattr(self._pack, section)
+        fitting = self._fitting.setdefault(section, {})
         for plain in (True, False):
             for position, cls in enumerate(chain):
-                if not (cls in table if plain else self._patterns_of(section, cls)):
-                    continue
+                if plain:
+                    if cls not in table:
+                        continue
+                else:
+                    patterns = fitting.get(cls)
+                    if not (self._patterns_of(section, cls) if patterns is None else patterns):
+                        continue
                 key = (section, cls, name, descriptor, position == 0, plain)
                 made = self._made.get(key)
                 if made is None:
@@ -267,13 +273,14 @@ class Knowledge:
 
     def _patterns_of(self, section: str, cls: str) -> tuple[str, ...]:
         """The patterns of a section that fit a class."""
-        known = self._fitting.get((section, cls))
+        fitting = self._fitting.setdefault(section, {})
+        known = fitting.get(cls)
         if known is None:
             if section not in self._patterns:
                 patterns = [c for c in getattr(self._pack, section) if "*" in c]
                 self._patterns[section] = sorted(patterns, key=lambda c: (-len(c), c))
             known = tuple(pattern for pattern in self._patterns[section] if fnmatchcase(cls, pattern))
-            self._fitting[section, cls] = known
+            fitting[cls] = known
         return known
 
 

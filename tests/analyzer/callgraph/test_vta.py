@@ -116,6 +116,21 @@ def test_all_grows_as_needed(found: App) -> None:
     assert len({*zip(watchers.tolist(), seen.tolist(), strict=True)}) == 3000 * 200
 
 
+def test_nodes_and_edges_can_be_added_in_turns(found: App) -> None:
+    flow = TypeFlow(found.program, found.hierarchy)
+    bit = flow.bit(class_id(found, "Main"))
+    last = flow.nodes(1)
+    flow.seed(ints(last), ints(bit))
+    for step in range(300):
+        first = flow.nodes(37)
+        flow.edges(ints(last, *range(first, first + 36)), np.arange(first, first + 37, dtype=np.int32))
+        last = first + 36
+        if step % 7 == 0:
+            flow.run()
+    flow.run()
+    assert all(flow.bits(node) == [bit] for node in range(last + 1))
+
+
 @pytest.mark.parametrize("name", ["Dispatch_Bad", "ClickListeners_Bad", "Fields_Bad", "Collections_Bad", "Strings_Bad"])
 def test_rta_finds_at_least_what_vta_finds(apks: Path, name: str) -> None:
     found = app(apks / f"{name}.apk")
