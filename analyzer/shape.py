@@ -229,7 +229,7 @@ class MethodShape:
     """The flow-insensitive facts of one method. Rows are bit sets over its tokens, numbered as they turn up."""
 
     def __init__(self, ctx: Context, method: int, fold: int, merge_keys: bool) -> None:
-        self.ctx, self.method, self.fold, self.merge_keys = ctx, method, fold, merge_keys
+        self.ctx, self.method = ctx, method
         self.own = ctx.is_own(method)
         limits = ctx.limits
         self.k = limits.path_length_app if self.own else limits.path_length_library
@@ -240,6 +240,27 @@ class MethodShape:
             self.cap = 1 << 62  # nobody reads what it exports
         self.recursive = ctx.graph.is_recursive(method)
         self.low = ctx.lowered(method)
+        self.clear(fold, merge_keys)
+        self.calls = {p.op: self._call_site(p) for p in self.low.primitives if p.kind == CALL}
+        self.primitives = self.low.primitives
+        self.pseudo_reads = self._pseudo_reads() if method in ctx.environments else {}
+        if method in ctx.environments:
+            self.primitives = [*self._parameter_labels(), *self.low.primitives]
+        if self.root:
+            pairs = enumerate((source, target) for source, target, _ in ctx.routes)
+            routed = [Primitive(OR, 0, (PSEUDO, to), (PSEUDO, at), filter=ROUTES - n) for n, (at, to) in pairs]
+            self.primitives = [*routed, *self.primitives]
+        ref = ctx.program.method(method)
+        params = list(ref.params) if ctx.program.is_static(method) else [ref.cls, *ref.params]
+        self.params = params[: self.low.body.n_params]
+        for i in range(len(self.params)):
+            token = self.token((FORMAL, i, ()))
+            self.rows[i] |= 1 << token
+            self.entry[i] = 1 << token
+
+    def clear(self, fold: int, merge_keys: bool) -> None:
+        """Forgets what is known, to begin again or to be filled."""
+        self.fold, self.merge_keys = fold, merge_keys
         self.keys: list[Key] = []
         self.index: dict[Key, int] = {}
         self.cells: list[dict[int, int]] = []
@@ -270,26 +291,24 @@ class MethodShape:
         self.callee_unique: dict[int, bool] = {}
         self._constants: dict[tuple[int, int], tuple[Summary, list[int]]] = {}
         self._seen: dict[int, tuple[object, ...]] = {}
-        self.calls = {p.op: self._call_site(p) for p in self.low.primitives if p.kind == CALL}
-        self.primitives = self.low.primitives
-        self.pseudo_reads = self._pseudo_reads() if method in ctx.environments else {}
-        if method in ctx.environments:
-            self.primitives = [*self._parameter_labels(), *self.low.primitives]
-        self.granted: list[int] = []
+        self.granted = [0] * len(self.ctx.routes) if self.root else []
         """Per route, the tokens that pass. A test is asked when nothing else changes any more, and what passed once
         passes for good: the answer does not depend on the order of work, though tests need not be monotone."""
-        if self.root:
-            self.granted = [0] * len(ctx.routes)
-            pairs = enumerate((source, target) for source, target, _ in ctx.routes)
-            routed = [Primitive(OR, 0, (PSEUDO, to), (PSEUDO, at), filter=ROUTES - n) for n, (at, to) in pairs]
-            self.primitives = [*routed, *self.primitives]
-        ref = ctx.program.method(method)
-        params = list(ref.params) if ctx.program.is_static(method) else [ref.cls, *ref.params]
-        self.params = params[: body.n_params]
-        for i in range(len(self.params)):
-            token = self.token((FORMAL, i, ()))
-            self.rows[i] |= 1 << token
-            self.entry[i] = 1 << token
+
+    def add_token(self, key: Key) -> int:
+        """Gives the next number to a token that is not known yet."""
+        found = self.index[key] = len(self.keys)
+        self.keys.append(key)
+        self.cells.append({})
+        self._reads.append({})
+        self._wide.append({})
+        self._found.append({})
+        self._versions.append(0)
+        if key[0] == TAINT:
+            self.labels |= 1 << found
+        if key[0] in (TAINT, FORMAL, DEEP):
+            self.data |= 1 << found
+        return found
 
     def _pseudo_reads(self) -> dict[Key, bool]:
         """Pseudo-statics that an environment reads; True for those of which it holds one object only.
@@ -309,17 +328,7 @@ class MethodShape:
         key = self.ctx.folding.token(key, self.fold)
         found = self.index.get(key)
         if found is None:
-            found = self.index[key] = len(self.keys)
-            self.keys.append(key)
-            self.cells.append({})
-            self._reads.append({})
-            self._wide.append({})
-            self._found.append({})
-            self._versions.append(0)
-            if key[0] == TAINT:
-                self.labels |= 1 << found
-            if key[0] in (TAINT, FORMAL, DEEP):
-                self.data |= 1 << found
+            found = self.add_token(key)
             if len(self.keys) > self.ctx.limits.tokens_per_method and self.fold < COARSEST:
                 raise Overflow("tokens_per_method")
         return found

@@ -65,6 +65,24 @@ class Node:
     primitive: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What `TypeGraph.may_be` goes by, of one type; of an array the element says the rest."""
+
+    known: bool
+    complete: bool
+    interface: bool
+    final: bool
+    primitive: bool
+    above_arrays: bool
+    """Whether arrays are of this type: Object, Cloneable, Serializable."""
+    rank: int
+    """Number of dimensions."""
+    element: int
+    supertypes: tuple[int, ...]
+    """Itself and all that it is known to be; () for arrays."""
+
+
 class TypeGraph:
     """Types of `program` with their supertypes; see the module's docstring. Answers are memoised.
 
@@ -178,6 +196,16 @@ class TypeGraph:
                 self._kept += len(found)
                 self._subtypes[t] = found
         return found
+
+    def describe(self, t: int) -> Description:
+        """All that tells what an object of the type may be."""
+        rank, element = self._shape(t)
+        node = self._node(t)
+        above = t in self._array_supertypes
+        up: tuple[int, ...] = () if rank else self.supertypes(t)
+        return Description(
+            node.known, node.complete, node.interface, node.final, node.primitive, above, rank, element, up
+        )
 
     # ---------------------------------------------------------------- linking
 

@@ -7,6 +7,7 @@ source and of the versions of Numba, NumPy and Python. Import of this module doe
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -16,7 +17,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -80,6 +81,8 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
     """
     folder = prepare()
     numba = _numba()
+    if helper and signature is not None:
+        return functools.partial(_helper, signature, options)
     settings: dict[str, Any] = {
         "cache": folder is not None,
         "nogil": True,
@@ -104,6 +107,56 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
         return compiled
 
     return decorate
+
+
+def _helper(signature: Any, options: dict[str, Any], function: F) -> F:
+    """A helper with a signature: compiled when the first kernel that calls it is, optimised as part of that."""
+    settings = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True, **options}
+    dispatcher: Any = _numba().njit(**settings)(function)
+    template = dispatcher.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        if not dispatcher.overloads:
+            with _part_of_another():
+                dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return template(args, kws)
+
+    dispatcher.get_call_template = get_call_template
+    compiled: F = dispatcher
+    return compiled
+
+
+@contextlib.contextmanager
+def _part_of_another() -> Iterator[None]:
+    """While helpers are compiled: their code goes into their callers as it is.
+
+    Numba optimises the code of each function together with all that it calls, and makes machine code of it: for
+    helpers of helpers again and again, and never used. Where its inside is not what it was in the versions that we
+    know, nothing is left out.
+    """
+    codegen = importlib.import_module("numba.core.codegen")
+    library, engine = codegen.CPUCodeLibrary, codegen.JITCPUCodegen
+    patched = ((library, "_optimize_final_module"), (library, "_finalize_final_module"), (engine, "set_env"))
+    needed = (*patched, (library, "_finalize_dynamic_globals"), (library, "_verify_declare_only_symbols"))
+    if not all(hasattr(owner, name) for owner, name in needed):
+        yield
+        return
+    kept = [getattr(owner, name) for owner, name in patched]
+
+    def finalize(self: Any) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    library._optimize_final_module = lambda self: None
+    library._finalize_final_module = finalize
+    engine.set_env = lambda self, name, env: None
+    try:
+        yield
+    finally:
+        for (owner, name), method in zip(patched, kept, strict=True):
+            setattr(owner, name, method)
 
 
 @functools.cache

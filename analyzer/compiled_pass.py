@@ -1,0 +1,655 @@
+"""The shape pass over an app by the kernels of `gpu.shape` (semantics.md 2).
+
+Components bottom-up, each repeated until no summary grows, coarser where a bound is hit; then again, where methods
+would read something else, until the table of library statics is stable. The kernels know no Android: what they cannot
+know (subtypes, dispatch, library models, the table) they ask for, and go on with the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from analyzer.ir import Op
+from analyzer.lower import CALL, OR, STORE
+from analyzer.shape import COARSEST, EMPTY, Context, MethodShape
+from analyzer.shape_state import CodeWriter, Glance, MethodCode, MethodState, load
+from analyzer.table import ANY_MEMBER, FORGOTTEN_MEMBER, MANY, Place
+from analyzer.tokens import FORMAL, OBJECT, STATIC, Key
+from analyzer.world import WorldArrays
+from gpu.bits import bits_of
+from gpu.errors import GdroidError
+from gpu.shape import layout as lay
+from gpu.shape.layout import Out, new_map
+
+MOST_OWN_PATHS = 64
+"""Formals through own fields that a summary over the cap may still name."""
+BUDGET = 200_000
+"""Primitives that a kernel evaluates before it is asked whether there is time left."""
+
+_GROWTH = frozenset(
+    [
+        lay.GROW_ROWS,
+        lay.GROW_WORDS,
+        lay.GROW_TOKENS,
+        lay.GROW_MAP,
+        lay.GROW_ENTRIES,
+        lay.GROW_MASKS,
+        lay.GROW_SIGMA,
+        lay.GROW_CACHE,
+    ]
+)
+
+
+class _Coarser(Exception):
+    """A bound of the component at hand was hit; it starts again, coarser."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class CompiledPass:
+    """Runs the pass over a call graph."""
+
+    def __init__(self, ctx: Context) -> None:
+        from gpu.shape import clears, export, method
+
+        self.ctx = ctx
+        self.levels: dict[int, int] = {}
+        """Export level of each method."""
+        self.world = WorldArrays(ctx)
+        self._method, self._export, self._clears = method, export, clears
+        self._writer = CodeWriter(self.world)
+        self._codes: dict[int, MethodCode] = {}
+        self._states: dict[int, MethodState] = {}
+        self._places: dict[int, tuple[int, int, int, list[int]]] = {}
+        self._contributed: list[Any] = []
+        """int32[:, 3] each: member or -1, field, token."""
+        self._numbers: dict[frozenset[Key], list[int]] = {}
+        """Tokens of the sets that the table gave as an answer."""
+        self._related_fields: dict[tuple[int, int], tuple[frozenset[int], list[int]]] = {}
+        self._written = np.zeros(3 << 14, np.int32)
+        ctx.shapes = _Shapes(self._states, self.world)
+        self._out = _new_out(256)
+
+    # -- rounds ------------------------------------------------------------------------------------------------
+
+    def run(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+        """Fills `ctx.shapes` and `ctx.summaries`.
+
+        Raises what `ctx.check` raises. What stays then are the components done of the first round, or all of the last
+        round that was done: shapes that fit each other.
+        """
+        ctx = self.ctx
+        done = None
+        for m in ctx.graph.methods:
+            self.world.describe(m)
+        self.world.seal_methods()
+        try:
+            dirty: set[int] | None = None
+            while dirty is None or dirty:
+                self._round(dirty, progress)
+                done = dict(self._states), dict(self.levels), dict(ctx.folded), ctx.table.copy()
+                dirty = self.grow_table()
+        except BaseException:
+            if done is not None:
+                self._states, levels, ctx.folded, table = done
+                self.levels.clear()
+                self.levels.update(levels)
+                ctx.table.restore(table)
+            raise
+        finally:
+            self._deliver()
+
+    def _deliver(self) -> None:
+        """Puts what was found where the stages after this one look for it."""
+        ctx = self.ctx
+        self.world.pull_sites()
+        for m, state in self._states.items():
+            ctx.summaries[m] = self.world.summary_of(state.sid) if state.sid else EMPTY
+        shapes = ctx.shapes
+        assert isinstance(shapes, _Shapes)
+        shapes.forget()
+        shapes.states = self._states
+        for m in self._states:
+            shape = shapes[m]
+            for call in shape.calls.values():
+                for application in shape.applications(call):
+                    shape.constants(call, application)
+
+    def _round(self, dirty: set[int] | None, progress: Callable[[int, int], None]) -> None:
+        """Evaluates all methods, or those that would see something else, and their callers where a summary changes."""
+        ctx, changed = self.ctx, set[int]()
+        for done, scc in enumerate(ctx.graph.sccs):
+            if dirty is None or any(m in dirty or not changed.isdisjoint(ctx.graph.callees(m)) for m in scc):
+                before = [self._sid(m) for m in scc]
+                self.component(scc)
+                for m, old in zip(scc, before, strict=True):
+                    new = self._sid(m)
+                    if new != old and not self._export.same(self.world.arrays, old, new):
+                        changed.add(m)
+            if dirty is None:
+                progress(done + 1, len(ctx.graph.sccs))
+
+    def _sid(self, m: int) -> int:
+        state = self._states.get(m)
+        return state.sid if state is not None else 0
+
+    # -- components --------------------------------------------------------------------------------------------
+
+    def component(self, scc: tuple[int, ...]) -> None:
+        """Brings one strongly connected component to its fixed point, coarser when a bound is hit."""
+        ctx = self.ctx
+        self.world.pull_sites()
+        members = [m for m in scc if self.readable(m)]
+        # What had to be coarse with a smaller table has to be with a larger one.
+        level = max((self.levels.get(m, 0) for m in members), default=0)
+        fold = max((ctx.folded.get(m, 0) for m in members), default=0)
+        merge = any(m in self._states and self._states[m].merge for m in members)
+        while True:
+            try:
+                states = self.attempt(members, level, fold, merge)
+                break
+            except _Coarser as bound:
+                if bound.status == lay.OVER_EXPORT:
+                    level += 1
+                elif bound.status == lay.OVER_KEYS:
+                    merge = True
+                else:
+                    fold += 1
+            except BaseException:
+                for m in members:
+                    self._states.pop(m, None)
+                raise
+        for m, state in states.items():
+            state.finish(self.world)
+            self._states[m] = state
+            self.levels[m] = level
+            if fold:
+                ctx.folded[m] = fold
+
+    def readable(self, m: int) -> bool:
+        """False for a method whose code is damaged: it is noted, and does nothing."""
+        if m in self.ctx.damaged:
+            return False
+        if m not in self._codes:
+            try:
+                self.ctx.lowered(m)
+            except GdroidError as error:
+                self.ctx.damaged[m] = str(error)
+                return False
+            self._codes[m] = self._writer.write(MethodShape(self.ctx, m, 0, False))
+        return True
+
+    def attempt(self, members: list[int], level: int, fold: int, merge: bool) -> dict[int, MethodState]:
+        """The component's fixed point at a level.
+
+        Raises:
+            _Coarser: a bound was hit.
+        """
+        ctx = self.ctx
+        states = {m: MethodState.new(self._codes[m], fold, merge) for m in members}
+        inside = {m: [t for t in ctx.graph.callees(m) if t in states] for m in members}
+        loop = len(members) > 1 or any(m in inside[m] for m in members)
+        mth = self.world.arrays.mth
+        for m in members:
+            mth[m, lay.MT_SUMMARY] = 0
+        self.world.push_sites()
+        for state in states.values():
+            self.start(state)
+        seen: dict[int, list[int]] = {}
+        again = True
+        while again:
+            again = False
+            for m in members:
+                used = [int(mth[t, lay.MT_SUMMARY]) for t in inside[m]]
+                if seen.get(m) == used:
+                    continue
+                seen[m] = used
+                state = states[m]
+                self.solve(state)
+                if state.code.shape.root:  # nobody reads what it would export
+                    continue
+                sid = self.export(state, level)
+                smm = self.world.arrays.smm
+                if level < COARSEST and smm[sid, lay.SM_ENTRIES] > state.code.shape.cap:
+                    if level < 2 or smm[sid, lay.SM_PATHS] > MOST_OWN_PATHS:
+                        raise _Coarser(lay.OVER_EXPORT)
+                old = int(mth[m, lay.MT_SUMMARY])
+                if not self._export.same(self.world.arrays, old, sid):
+                    mth[m, lay.MT_SUMMARY] = sid
+                    again = loop
+        for m in members:
+            states[m].sid = int(mth[m, lay.MT_SUMMARY])
+        found = [(m, self.must(states[m], level)) for m in members]
+        for m, must in found:
+            if must:
+                sid = states[m].sid = self.export(states[m], level, must)
+                mth[m, lay.MT_SUMMARY] = sid
+            self._clears.mark_unique(self.world.arrays, states[m].arrays, states[m].code.code, states[m].sid)
+        for m in members:
+            self.contribute(states[m])
+        return states
+
+    def start(self, state: MethodState) -> None:
+        """Makes the first rows of a method."""
+        while True:
+            status = self._method.start(self.world.arrays, state.arrays, state.code.named)
+            if status == lay.FINE:
+                return
+            self.provide(state, status)
+            state.reset()
+
+    def solve(self, state: MethodState) -> None:
+        """Brings a method to its fixed point under the present summaries of its callees."""
+        check = self.ctx.check
+        while True:
+            check()
+            status = self._method.run(self.world.arrays, state.arrays, state.code.code, BUDGET)
+            if status == lay.FINE:
+                if not state.code.shape.root or not self.grant(state):
+                    return
+            elif status == lay.MISSING:
+                self.respond()
+            elif status != lay.STOPPED:
+                self.provide(state, status)
+
+    def provide(self, state: MethodState, status: int) -> None:
+        """Makes room for what a kernel lacked.
+
+        Raises:
+            _Coarser: it was no room, but a bound.
+        """
+        if status in _GROWTH:
+            state.grow(status)
+        elif status == lay.GROW_WORLD:
+            self.world.grow()
+        elif status == lay.GROW_PLAN:
+            self._out = _new_out(2 * len(self._out.plan))
+        else:
+            raise _Coarser(status)
+
+    def export(self, state: MethodState, level: int, must: list[tuple[int, int]] | None = None) -> int:
+        """Number of the method's summary."""
+        pairs = must or []
+        while True:
+            if 2 * len(pairs) + 2 > len(self._out.must):
+                self._out = _new_out(2 * len(self._out.plan))
+                continue
+            for i, (owner, f) in enumerate(pairs):
+                self._out.must[2 * i], self._out.must[2 * i + 1] = owner, f
+            sid = self._export.export(self.world.arrays, state.arrays, self._out, level, len(pairs))
+            if sid >= 0:
+                return int(sid)
+            self.provide(state, int(state.arrays.hd[lay.STATUS]))
+
+    # -- questions ---------------------------------------------------------------------------------------------
+
+    def respond(self) -> None:
+        """Answers what kernels asked for."""
+        world, ctx = self.world, self.ctx
+        world.pull_sites()
+        hdr = world.arrays.hdr
+        asked = world.arrays.miss[: hdr[lay.N_MISSES]].tolist()
+        hdr[lay.N_MISSES] = 0
+        at = 0
+        while at < len(asked):
+            kind, n = asked[at], asked[at + 1]
+            question = asked[at + 2 : at + 2 + n]
+            at += 2 + n
+            a, b = question[0], question[1]
+            low, high = kind & 255, kind >> 8
+            if low == lay.K_TYPE:
+                world.answer_type(a)
+            elif low == lay.K_DISPATCH:
+                world.answer(kind, a, b, ctx.hierarchy.dispatch(a, b) + 2)
+            elif low == lay.K_PLACE:
+                items = self._content(high, a, b)
+                place = world.new_place(items)
+                self._places[place] = (high, a, b, items)
+                world.answer(kind, a, b, place)
+            else:
+                world.answer_effect(question, self._effect(question[3:]))
+        world.push_sites()
+        if hdr[lay.N_MISSES] * 2 > len(world.arrays.miss):
+            world.grow()
+
+    def _content(self, kind: int, a: int, b: int) -> list[int]:
+        """What a place of the table holds: tokens, or fields."""
+        world, table, most = self.world, self.ctx.table, self.ctx.limits.objects_per_static
+        member = world.key(a) if kind != lay.P_STATIC else ()
+        if kind == lay.P_RELATED:
+            return self._related(member, b)
+        if kind == lay.P_STATIC:
+            found = table.content(world.sparse(a), most)
+        elif kind == lay.P_REACHED:
+            if member == FORGOTTEN_MEMBER:
+                found = table.reached(member, world.through_of(b))
+            else:
+                found = table.reached(member)
+        elif table.may_hold(member, world.sparse(b)):
+            found = table.content((member, world.sparse(b)), most)
+        else:
+            return []
+        known = self._numbers.get(found)
+        if known is None:
+            known = self._numbers[found] = sorted(map(world.token, found))
+        return known
+
+    def _related(self, member: Key, f: int) -> list[int]:
+        """Fields of a member that a read of a field reads."""
+        held = self.ctx.table.fields_of(member)
+        known = self._related_fields.get((id(held), f))
+        if known is None or known[0] is not held:
+            found = [self.world.field(g) for g in self.ctx.fields.related(self.world.sparse(f), held)]
+            known = self._related_fields[id(held), f] = (held, found)
+        return known[1]
+
+    def _effect(self, vector: list[int]) -> int:
+        """Summary of a library call: number of the reference, then the texts of its arguments."""
+        number, *rest = vector
+        method, static, shimmed, marks_only, keyed = list(self._writer.references)[number]
+        keys: list[tuple[str, ...] | None] = []
+        at = 0
+        while keyed and at < len(rest):
+            n = rest[at]
+            if n < 0:
+                keys.append(None)
+                at += 1
+                continue
+            keys.append(tuple(sorted({self._text(i) for i in rest[at + 1 : at + 1 + n]})))
+            at += 1 + n
+        effect = self.ctx.library.effect(method, static, shimmed, marks_only, tuple(keys))
+        return self.world.add_summary(effect.summary)
+
+    def _text(self, number: int) -> str:
+        if number <= -2:
+            return self._writer.constants.texts[-2 - number]
+        return self.ctx.program.string(number)
+
+    def grant(self, state: MethodState) -> bool:
+        """Asks the tests of the routes about objects that have not passed yet; whether one does."""
+        ctx = self.ctx
+        if not any(self._candidates(state, n, source) for n, (source, _, _) in enumerate(ctx.routes)):
+            return False
+        self.world.pull_sites()
+        shape = Glance(self.world, state)
+        more = False
+        for n, (source, _, test) in enumerate(ctx.routes):
+            for token in bits_of(self._candidates(state, n, source)):
+                if test(shape, token):
+                    self._allow(state, lay.ROUTES - n, token)
+                    more = True
+        if more:
+            state.arrays.done[:] = -1
+        return more
+
+    def _candidates(self, state: MethodState, route: int, source: int) -> int:
+        """Objects that are in the pseudo-static where a route begins and have not passed it yet."""
+        s, world = state.arrays, self.world
+        row = world.lookup(s.mp, lay.M_ROW + 256 * lay.PSEUDO, world.dense(source))
+        passed = world.lookup(s.mp, lay.M_MASK, lay.ROUTES - route)
+        if row < 0:
+            return 0
+        waiting = s.rb[row] & ~s.mk[lay.LABELS]
+        if passed >= 0:
+            waiting &= ~s.mk[passed]
+        return int.from_bytes(waiting.tobytes(), "little")
+
+    def _allow(self, state: MethodState, route: int, token: int) -> None:
+        s = state.arrays
+        m = self.world.lookup(s.mp, lay.M_MASK, route)
+        s.mk[m, token >> 6] |= np.uint64(1 << (token & 63))
+
+    # -- what is overwritten -----------------------------------------------------------------------------------
+
+    def must(self, state: MethodState, level: int) -> list[tuple[int, int]]:
+        """Cells of formals (token, field), and statics (-1, field), that every path to a return overwrites."""
+        shape = state.code.shape
+        if self.ctx.any_order(shape.method) or level >= 2 and not shape.own and not self._may_clear(state):
+            return []
+        self._origins(state)
+        if not self._may_clear(state):
+            return []
+        rows = self._cleared(state)
+        if not rows:
+            return []
+        gains: list[set[int]] = [set() for _ in range(shape.low.body.n_blocks)]
+        for op, row in rows:
+            gains[shape.low.block_of[op]].add(row)
+        certain = _on_every_path(shape, gains)
+        s, world = state.arrays, self.world
+        result: set[tuple[int, int]] = set()
+        for row in certain:
+            kind, a, b = s.ri[row, : lay.R_C].tolist()
+            if kind == STATIC:
+                result.add((-1, a))
+                continue
+            gid = int(s.tk[a, lay.TK_GID])
+            token = world.arrays.tok[gid]
+            if token[lay.T_KIND] == FORMAL and level < 2 and (level == 0 or token[lay.T_DEPTH] <= 1):
+                result.add((gid, b))
+        return sorted(result)
+
+    def _may_clear(self, state: MethodState) -> bool:
+        """Whether anything in a method may overwrite a cell."""
+        code, mth, smm = state.code.code, self.world.arrays.mth, self.world.arrays.smm
+        kinds = code.prm[:, lay.P_KIND]
+        if (kinds == STORE).any():
+            return True
+        stored = code.prm[kinds == OR, lay.P_DST]
+        if (state.arrays.ri[stored, lay.R_KIND] == STATIC).any():
+            return True
+        for first, n in code.cal[:, [lay.C_TARGETS, lay.C_N_TARGETS]].tolist():
+            for t in code.lst[first : first + n].tolist():
+                if smm[mth[t, lay.MT_SUMMARY], lay.SM_N_MUST]:
+                    return True
+        return False
+
+    def _origins(self, state: MethodState) -> None:
+        while True:
+            status = self._clears.origins(self.world.arrays, state.arrays, state.code.code)
+            if status == lay.FINE:
+                return
+            self._again(state, status)
+
+    def _cleared(self, state: MethodState) -> list[tuple[int, int]]:
+        """(operation, row) for each row that a primitive clears."""
+        code = state.code.code
+        off, out = np.zeros(len(code.prm) + 1, np.int32), np.zeros(2 * len(code.prm) + 64, np.int32)
+        while True:
+            status = self._clears.clears(self.world.arrays, state.arrays, code, off, out)
+            if status == lay.FINE:
+                break
+            if status == lay.GROW_PLAN:
+                out = np.zeros(2 * len(out), np.int32)
+            else:
+                self._again(state, status)
+        n = int(off[-1])
+        if not n:
+            return []
+        prims = np.repeat(np.arange(len(code.prm)), np.diff(off))
+        ops = np.where(
+            code.prm[prims, lay.P_KIND] == CALL,
+            code.cal[np.where(code.prm[prims, lay.P_KIND] == CALL, code.prm[prims, lay.P_OP], 0), lay.C_OP]
+            if len(code.cal)
+            else 0,
+            code.prm[prims, lay.P_OP],
+        )
+        return list(zip(ops.tolist(), out[:n].tolist(), strict=True))
+
+    def _again(self, state: MethodState, status: int) -> None:
+        if status == lay.MISSING:
+            self.respond()
+        else:
+            self.provide(state, int(status))
+
+    # -- the table ---------------------------------------------------------------------------------------------
+
+    def contribute(self, state: MethodState) -> None:
+        """Notes what a method writes to library statics and to cells of the table."""
+        world = self.world
+        out = self._written
+        while True:
+            n = int(self._export.contributions(world.arrays, state.arrays, out))
+            found = n if n >= 0 else -1 - n
+            if found:
+                self._contributed.append(out[: 3 * found].reshape(-1, 3).copy())
+            if n >= 0:
+                return
+            if found < len(out) // 3:  # it was not for want of room in `out`
+                world.grow()
+
+    def grow_table(self) -> set[int]:
+        """Moves what methods wrote to library statics into the table; the methods that see a difference."""
+        world, table = self.world, self.ctx.table
+        world.pull_sites()
+        tok = world.arrays.tok[: world.arrays.hdr[lay.N_TOKENS]]
+        for gid in np.flatnonzero(tok[:, lay.T_FLAGS] & lay.FORGOT).tolist():
+            table.forget(world.key(gid))
+        new = table.add_all(self._groups())
+        self._contributed = []
+        if new:
+            self._mark_members(new)
+        joined = np.zeros(int(world.arrays.hdr[lay.N_TOKENS]), bool)
+        joined[[world.token(key) for key in new]] = True
+        changed = self._changed_places()
+        return {
+            m
+            for m, state in self._states.items()
+            if (state.fold and new) or changed[state.places].any() or (new and joined[state.bases].any())
+        }
+
+    def _groups(self) -> Iterator[tuple[Place, list[Key]]]:
+        """What was contributed, place by place."""
+        if not self._contributed:
+            return
+        world = self.world
+        rows = np.concatenate(self._contributed)
+        rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
+        first = np.flatnonzero(np.any(np.diff(rows[:, :2], axis=0, prepend=rows[:1, :2] - 1), axis=1)).tolist()
+        contents = rows[:, 2].tolist()
+        for begin, end in zip(first, [*first[1:], len(rows)], strict=True):
+            member, f = rows[begin, :2].tolist()
+            place: Place = world.sparse(f) if member < 0 else (world.key(member), world.sparse(f))
+            yield place, [world.key(gid) for gid in contents[begin:end]]
+
+    def _changed_places(self) -> Any:
+        """Marks, by number, the places of the table that hold something else now; their lists are brought up to date."""
+        world, changes, kin = self.world, self.ctx.table.changes, self.ctx.table.kin
+        unknown = int(world.arrays.hdr[lay.TOKEN_ANY_MEMBER])
+        fresh: list[int] = []
+        for place, (kind, a, b, items) in self._places.items():
+            member = world.key(a) if kind != lay.P_STATIC else ()
+            if kind == lay.P_REACHED:
+                stale = member in changes.reached or member == FORGOTTEN_MEMBER
+            elif kind == lay.P_RELATED:
+                stale = member in changes.fields
+            else:
+                stale = bool(changes.reached) and unknown in items
+                if kind == lay.P_STATIC:
+                    stale |= world.sparse(a) in changes.statics
+                else:
+                    f = world.sparse(b)
+                    stale |= (member, f) in changes.cells or (ANY_MEMBER, f) in changes.cells
+                    stale |= (member in MANY and f in changes.by_field) or (member[0] == OBJECT and member[1] in kin)
+            if not stale:
+                continue
+            now = self._content(kind, a, b)
+            if now != items:
+                fresh.append(place)
+                self._places[place] = (kind, a, b, now)
+                at = world.new_list(now)
+                world.arrays.lists[place] = at
+        changed = np.zeros(len(world.arrays.lists), bool)
+        changed[fresh] = True
+        return changed
+
+    def _mark_members(self, new: set[Key]) -> None:
+        """Tells the arrays which tokens are in the table now."""
+        world = self.world
+        for key in new:
+            gid = world.token(key)
+            if key[0] == OBJECT:
+                world.arrays.site[key[1], lay.S_FLAGS] |= lay.SITE_MEMBER
+            else:
+                world.arrays.tok[gid, lay.T_MEMBER] = gid
+        tok = world.arrays.tok[: world.arrays.hdr[lay.N_TOKENS]]
+        objects = np.flatnonzero(tok[:, lay.T_KIND] == OBJECT)
+        inside = objects[world.arrays.site[tok[objects, lay.T_A], lay.S_FLAGS] & lay.SITE_MEMBER > 0]
+        tok[inside, lay.T_MEMBER] = tok[inside, lay.T_BASE]
+
+
+class _Shapes(dict[int, MethodShape]):
+    """Shapes by method, filled from the arrays when they are looked up."""
+
+    def __init__(self, states: dict[int, MethodState], world: WorldArrays) -> None:
+        super().__init__()
+        self.states, self._world = states, world
+        self._loaded: dict[int, MethodState] = {}
+
+    def forget(self) -> None:
+        """Forgets what was filled."""
+        self.clear()
+        self._loaded.clear()
+
+    def get(self, m: int, default: Any = None) -> Any:
+        """The shape of a method as it is known now."""
+        state = self.states.get(m)
+        if state is None:
+            return default
+        if self._loaded.get(m) is not state:
+            self._loaded[m] = state
+            load(state.code.shape, self._world, state)
+            self[m] = state.code.shape
+        return state.code.shape
+
+    def __getitem__(self, m: int) -> MethodShape:
+        found = self.get(m)
+        if found is None:
+            raise KeyError(m)
+        shape: MethodShape = found
+        return shape
+
+
+def _on_every_path(shape: MethodShape, gains: list[set[int]]) -> frozenset[int]:
+    """Rows that every path to a return gains."""
+    body = shape.low.body
+    preds: list[list[tuple[int, bool]]] = [[] for _ in range(body.n_blocks)]
+    for b in range(body.n_blocks):
+        for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
+            preds[s].append((b, True))
+        r = int(body.block_range[b])
+        if r >= 0:
+            for h in body.handler_block[body.range_off[r] : body.range_off[r + 1]].tolist():
+                preds[h].append((b, False))
+    state: list[frozenset[int] | None] = [None] * body.n_blocks
+    state[0] = frozenset()
+    again = True
+    while again:
+        again = False
+        for b in range(1, body.n_blocks):
+            known = [(state[q], after, q) for q, after in preds[b]]
+            incoming = [s | gains[q] if after else s for s, after, q in known if s is not None]
+            if incoming:
+                met = frozenset.intersection(*map(frozenset, incoming))
+                if met != state[b]:
+                    state[b], again = met, True
+    ends = [
+        frozenset(found | gains[b])
+        for b in range(body.n_blocks)
+        if (found := state[b]) is not None and Op.RETURN in body.op[body.block_off[b] : body.block_off[b + 1]]
+    ]
+    return frozenset.intersection(*ends) if ends else frozenset()
+
+
+def _new_out(n: int) -> Out:
+    """Scratch for summaries with up to about n rows."""
+    return Out(
+        np.zeros(4, np.int64), np.zeros((n, 2), np.int32), new_map(4 * n), np.zeros((2 * n, 3), np.int32),
+        np.zeros((n, lay.SR_COLUMNS), np.int32), np.zeros((n, (2 * n + 63) // 64), np.uint64),
+        np.zeros(2 * n, np.int32), np.zeros(n, np.int32), np.zeros(2 * n, np.int32), np.zeros(3 * n + 8, np.int32),
+    )  # fmt: skip
