@@ -8,7 +8,7 @@ know (subtypes, dispatch, library models, the table) they ask for, and go on wit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -61,7 +61,9 @@ class CompiledPass:
         self.levels: dict[int, int] = {}
         """Export level of each method."""
         self.world = WorldArrays(ctx)
-        self._method, self._export, self._clears = method, export, clears
+        self._method: Any = method
+        self._export: Any = export
+        self._clears: Any = clears
         self._writer = CodeWriter(self.world)
         self._codes: dict[int, MethodCode] = {}
         self._states: dict[int, MethodState] = {}
@@ -211,13 +213,11 @@ class CompiledPass:
                 seen[m] = used
                 state = states[m]
                 self.solve(state)
-                if state.code.shape.root:  # nobody reads what it would export
-                    continue
                 sid = self.export(state, level)
                 smm = self.world.arrays.smm
-                if level < COARSEST and smm[sid, lay.SM_ENTRIES] > state.code.shape.cap:
-                    if level < 2 or smm[sid, lay.SM_PATHS] > MOST_OWN_PATHS:
-                        raise _Coarser(lay.OVER_EXPORT)
+                entries, paths = smm[sid, [lay.SM_ENTRIES, lay.SM_PATHS]].tolist()
+                if level < COARSEST and entries > state.code.shape.cap and (level < 2 or paths > MOST_OWN_PATHS):
+                    raise _Coarser(lay.OVER_EXPORT)
                 old = int(mth[m, lay.MT_SUMMARY])
                 if not self._export.same(self.world.arrays, old, sid):
                     mth[m, lay.MT_SUMMARY] = sid
@@ -376,11 +376,11 @@ class CompiledPass:
         if not any(self._candidates(state, n, source) for n, (source, _, _) in enumerate(ctx.routes)):
             return False
         self.world.pull_sites()
-        shape = Glance(self.world, state)
+        glance = Glance(self.world, state)
         more = False
         for n, (source, _, test) in enumerate(ctx.routes):
             for token in bits_of(self._candidates(state, n, source)):
-                if test(shape, token):
+                if test(cast(MethodShape, glance), token):
                     self._allow(state, lay.ROUTES - n, token)
                     more = True
         if more:
@@ -409,7 +409,7 @@ class CompiledPass:
     def must(self, state: MethodState, level: int) -> list[tuple[int, int]]:
         """Cells of formals (token, field), and statics (-1, field), that every path to a return overwrites."""
         shape = state.code.shape
-        if self.ctx.any_order(shape.method) or level >= 2 and not shape.own and not self._may_clear(state):
+        if self.ctx.any_order(shape.method) or (level >= 2 and not shape.own and not self._may_clear(state)):
             return []
         self._origins(state)
         if not self._may_clear(state):
@@ -538,7 +538,7 @@ class CompiledPass:
             yield place, [world.key(gid) for gid in contents[begin:end]]
 
     def _changed_places(self) -> Any:
-        """Marks, by number, the places of the table that hold something else now; their lists are brought up to date."""
+        """Marks, by number, the places of the table that hold something else now, and brings their lists up to date."""
         world, changes, kin = self.world, self.ctx.table.changes, self.ctx.table.kin
         unknown = int(world.arrays.hdr[lay.TOKEN_ANY_MEMBER])
         fresh: list[int] = []

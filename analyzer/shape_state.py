@@ -49,7 +49,7 @@ class MethodCode:
     spare: frozenset[int]
     """Rows that are of no use where they stay empty."""
     sizes: tuple[int, ...] = (0, 1, 64, 0, 0, 14, 30, 0)
-    """How large the state became: rows, words, tokens, entries of the map, rows with an entry, masks, columns, reads."""
+    """How large the state became: rows, words, tokens, map, rows with an entry, masks, columns, reads."""
 
 
 class CodeWriter:
@@ -62,7 +62,7 @@ class CodeWriter:
 
     def write(self, shape: MethodShape) -> MethodCode:
         """The code of a method."""
-        world, ctx, low = self.world, shape.ctx, shape.low
+        world, low = self.world, shape.low
         n_values = low.body.n_values
         rows: dict[Key, int] = {}
 
@@ -70,14 +70,16 @@ class CodeWriter:
             return s if isinstance(s, int) else rows.setdefault(s, n_values + len(rows))
 
         call_number: dict[int, int] = {}
-        primitives = []
+        primitives: list[tuple[int, ...]] = []
         for p in shape.primitives:
             if p.kind == CALL:
                 number = call_number.setdefault(p.op, len(call_number))
                 primitives.append((p.kind, number, slot(p.dst), -1, -1, -1, -1, -1))
                 continue
             dst, src, value = slot(p.dst), slot(p.src), slot(p.value)
-            needs = {GEN: (dst,), TABLE_GET: (dst,), OR: (dst, src)}.get(p.kind, (src, value) if dst < 0 else (src, dst))
+            needs = {GEN: (dst,), TABLE_GET: (dst,), OR: (dst, src)}.get(
+                p.kind, (src, value) if dst < 0 else (src, dst)
+            )
             if min(needs) < 0:  # of what no path defines
                 continue
             f = world.field(p.field) if p.field >= 0 and p.kind not in (GEN, OR) else -1
@@ -88,14 +90,14 @@ class CodeWriter:
         lists: list[int] = []
         for op in call_number:
             calls.append(self._call(shape, shape.calls[op], slot, lists))
-        named = []
-        for key in rows:
-            a, b, c = self._row(key)
-            held = key[0] == PSEUDO and key in shape.pseudo_reads and not shape.root
-            shared = key[0] == PSEUDO and not shape.pseudo_reads.get(key, True)
-            named.append((key[0], a, b, c, int(held), int(shared)))
-        for key in shape.pseudo_reads:
-            world.field(key[1])
+        named: list[tuple[int, ...]] = []
+        for row in rows:
+            a, b, c = self._row(row)
+            held = row[0] == PSEUDO and row in shape.pseudo_reads and not shape.root
+            shared = row[0] == PSEUDO and not shape.pseudo_reads.get(row, True)
+            named.append((row[0], a, b, c, int(held), int(shared)))
+        for row in shape.pseudo_reads:
+            world.field(row[1])
         cyclic = np.fromiter((low.body.in_cycle[b] for b in low.block_of), np.uint8, len(low.block_of))
         code = Code(
             _table(primitives, lay.P_COLUMNS), _table(calls, lay.C_COLUMNS), np.asarray([*lists, -1], np.int32), cyclic
@@ -194,8 +196,6 @@ class MethodState:
 
     def grow(self, status: int, sigma: int = 0) -> None:
         """Makes room for what a kernel lacked."""
-        from gpu.shape import maps
-
         s = self.arrays
         if status == lay.GROW_ROWS:
             self.arrays = s.replace(rb=_taller(s.rb), ri=_taller(s.ri))
@@ -206,7 +206,7 @@ class MethodState:
             self.arrays = s.replace(tk=_taller(s.tk))
         elif status == lay.GROW_MAP:
             larger = new_map(len(s.mp))
-            maps.rehash(s.mp, larger)
+            _maps().rehash(s.mp, larger)
             self.arrays = s.replace(mp=larger)
         elif status == lay.GROW_ENTRIES:
             self.arrays = s.replace(eb=_taller(s.eb), sb=_taller(s.sb))
@@ -238,6 +238,12 @@ class MethodState:
             hd, s.rb[:rows].copy(), s.ri[:rows].copy(), s.tk[:n].copy(), kept, s.eb[:e].copy(), s.sb[:e].copy(),
             s.mk, s.mi, s.params, s.done[:0], s.used[:0], nothing, nothing, nothing, s.done[:0],
         )  # fmt: skip
+
+
+def _maps() -> Any:
+    from gpu.shape import maps
+
+    return maps
 
 
 def _taller(a: Any) -> Any:
@@ -340,4 +346,3 @@ def load(shape: MethodShape, world: WorldArrays, state: MethodState) -> None:
     for p in shape.primitives:
         if p.kind == TABLE_GET:
             shape.table_reads[p.field] = table.content(p.field, most)
-

@@ -163,10 +163,13 @@ class Table:
         fields[FORGOTTEN_MEMBER] = set(self._by_field)
         fields[ANY_MEMBER] = {f for f in self._by_field if self.names.is_private(f)}
         sets: dict[frozenset[int], frozenset[int]] = {}
-        self._fields = {m: sets.setdefault(key, key) for m, found in fields.items() if found and (key := frozenset(found))}
+        self._fields = {
+            m: sets.setdefault(key, key) for m, found in fields.items() if found and (key := frozenset(found))
+        }
         self._reached = self._find_reached(members)
-        now = self._fields, self._by_field, self._reached
-        self.changes.fields, self.changes.by_field, self.changes.reached = map(_changed, before, now)
+        self.changes.fields = _changed(before[0], self._fields)
+        self.changes.by_field = _changed(before[1], self._by_field)
+        self.changes.reached = _changed(before[2], self._reached)
 
     def _find_outer(self) -> set[Key]:
         """Members that statics and app-wide objects reach through fields that are not private."""
@@ -212,7 +215,9 @@ class Table:
                     at[OBJECT, other, -1] for other in others if (OBJECT, other, -1) in at
                 )
         found: list[int] = [direct.get(m, 0) for m in nodes]
-        for component in components(range(len(graph)), {i: sorted(out) for i, out in enumerate(graph)}):  # callees first
+        for component in components(
+            range(len(graph)), {i: sorted(out) for i, out in enumerate(graph)}
+        ):  # callees first
             bits = 0
             for i in component:
                 bits |= found[i]

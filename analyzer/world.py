@@ -27,7 +27,9 @@ class WorldArrays:
         from gpu.shape import maps
         from gpu.shape import names as kernels
 
-        self.ctx, self._kernels, self._maps = ctx, kernels, maps
+        self.ctx = ctx
+        self._kernels: Any = kernels
+        self._maps: Any = maps
         self._number: dict[Key, int] = {}
         self._key: list[Key] = []
         self._throughs: list[Through] = []
@@ -95,7 +97,9 @@ class WorldArrays:
             grown["known"] = new_map(len(w.known))
             self._maps.rehash(w.known, grown["known"])
         if not grown:  # a summary larger than the room that is left
-            grown = {name: _longer(getattr(w, name), 2 * len(getattr(w, name))) for name in ("smc", "smr", "sml", "smb")}
+            grown = {
+                name: _longer(getattr(w, name), 2 * len(getattr(w, name))) for name in ("smc", "smr", "sml", "smb")
+            }
         self.arrays = w.replace(**grown)
 
     def _room(self, name: str, n: int, fill: int = 0) -> Any:

@@ -122,10 +122,10 @@ class App:
         """Shapes of all reachable methods, or of those that could be done in time."""
         from analyzer.android.names import ENV, ESCAPED
         from analyzer.android.sent import Sent
+        from analyzer.compiled_pass import CompiledPass
         from analyzer.libcalls import LibraryCalls, ParameterSources
         from analyzer.lower import Lowering
         from analyzer.shape import Context
-        from analyzer.shape_pass import ShapePass
         from analyzer.texts import Texts
         from analyzer.tokens import Fields, Sites
 
@@ -156,7 +156,7 @@ class App:
         )
         self.budget.until(0.65)
         self.levels: dict[int, int] = {}
-        shapes = ShapePass(ctx)
+        shapes = CompiledPass(ctx)
         shapes.levels = self.levels
 
         def work() -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from analyzer.android.names import ENV
+from analyzer.compiled_pass import CompiledPass
 from analyzer.encode import Encoder
 from analyzer.hierarchy import Hierarchy
 from analyzer.libcalls import LibraryCalls
 from analyzer.limits import Limits
 from analyzer.lower import Lowering
 from analyzer.shape import Context
-from analyzer.shape_pass import ShapePass
 from analyzer.tokens import Fields, Sites
 from gdroid.app import load
 from gdroid.options import Options
@@ -40,7 +40,7 @@ def check(text: str, limits: Limits | None = None, shuffle: random.Random | None
         program, hierarchy, knowledge(), fields, sites, graph.own.is_own, library.source_id, program.type_id(ENV),
         limits.keys_per_object,
     )  # fmt: skip
-    shapes = ShapePass(Context(program, hierarchy, graph, lowering, library, limits, lambda: None))
+    shapes = CompiledPass(Context(program, hierarchy, graph, lowering, library, limits, lambda: None))
     shapes.run()
     encoded = Encoder(shapes.ctx, shapes.levels).run()
     encoded.problem.validate()

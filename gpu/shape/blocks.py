@@ -14,16 +14,17 @@ from gpu.jit import prepare
 
 prepare()
 
-from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.core import cgutils  # noqa: E402
 from numba.core.datamodel import models  # noqa: E402
-from numba.core.extending import NativeValue, lower_builtin, register_model, typeof_impl, unbox  # noqa: E402, F401
+from numba.core.extending import NativeValue, register_model, typeof_impl, unbox  # noqa: E402
 from numba.core.imputils import lower_getattr_generic  # noqa: E402
 from numba.core.typing.templates import AttributeTemplate  # noqa: E402
 from numba.extending import infer_getattr  # noqa: E402
 from numba.np.arrayobj import make_array, populate_array  # noqa: E402
 from numba.np.numpy_support import from_dtype  # noqa: E402
+
+ir = cgutils.ir
 
 Fields = tuple[tuple[str, type, int], ...]
 
@@ -34,11 +35,11 @@ class Block:
     FIELDS: ClassVar[Fields] = ()
 
     def __init__(self, *arrays: Any, **named: Any) -> None:
-        arrays = {**dict(zip((name for name, _, _ in self.FIELDS), arrays, strict=False)), **named}
-        self._arrays = arrays
+        given: dict[str, Any] = dict(zip((name for name, _, _ in self.FIELDS), arrays, strict=False))
+        self._arrays = {**given, **named}
         self._table = np.zeros((len(self.FIELDS), 3), np.int64)
         for i, (name, dtype, ndim) in enumerate(self.FIELDS):
-            array = arrays[name]
+            array = self._arrays[name]
             if array.dtype != dtype or array.ndim != ndim or not array.flags.c_contiguous:
                 raise TypeError(f"{name}: expected {np.dtype(dtype)} in {ndim} dimensions")
             setattr(self, name, array)
@@ -75,16 +76,14 @@ class _BlockAttribute(AttributeTemplate):  # type: ignore[misc]
         return dict(block.fields).get(name)
 
 
-@lower_getattr_generic(BlockType)
+@lower_getattr_generic(BlockType)  # type: ignore[untyped-decorator]
 def _get(context: Any, builder: Any, block: Any, value: Any, name: str) -> Any:
     """An array of a block, from its row in the table."""
     index = [field for field, _ in block.fields].index(name)
     kind = block.fields[index][1]
     word = ir.IntType(64)
     table = builder.bitcast(value, word.as_pointer())
-    entries = [
-        builder.load(builder.gep(table, [ir.Constant(word, 3 * index + k)])) for k in range(1 + kind.ndim)
-    ]
+    entries = [builder.load(builder.gep(table, [ir.Constant(word, 3 * index + k)])) for k in range(1 + kind.ndim)]
     array = make_array(kind)(context, builder)
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     shape = entries[1:]
@@ -102,7 +101,7 @@ def _get(context: Any, builder: Any, block: Any, value: Any, name: str) -> Any:
     return array._getvalue()
 
 
-@unbox(BlockType)
+@unbox(BlockType)  # type: ignore[untyped-decorator]
 def _unbox(kind: Any, obj: Any, c: Any) -> Any:
     address = c.pyapi.object_getattr_string(obj, "address")
     number = c.pyapi.long_as_longlong(address)

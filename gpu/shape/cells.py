@@ -5,9 +5,135 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gpu.jit import kernel
 from gpu.shape import bits
-from gpu.shape.layout import *  # noqa: F403
+from gpu.shape.layout import (
+    BEYOND,
+    BY_TYPE,
+    CACHED,
+    CELL,
+    CHANGED,
+    CLOCK,
+    DATA,
+    DATA_FIELD,
+    DATA_ONLY,
+    DEEP,
+    E_COUNT,
+    ESCAPES,
+    ESCAPING,
+    EXACT,
+    F_BIT,
+    F_CLASS,
+    F_FILTER,
+    F_FLAGS,
+    F_THROUGH,
+    F_WILD,
+    FIELD_ANY,
+    FIELD_BELOW,
+    FIELD_BELOW_OWN,
+    FIELD_ELEM,
+    FIELD_ESCAPED,
+    FIELD_OUTER,
+    FIELD_STAR,
+    FOLD,
+    FORMAL,
+    GROW_CACHE,
+    GROW_ENTRIES,
+    GROW_MAP,
+    GROW_MASKS,
+    GROW_ROWS,
+    GROW_TOKENS,
+    GROW_WORDS,
+    GROW_WORLD,
+    HEAP_STAMP,
+    IS_DATA,
+    IS_LABEL,
+    IS_ROOT,
+    K_PLACE,
+    K_TYPE,
+    LABELS,
+    LIBRARY_BY_TYPE,
+    M_BELOW,
+    M_CELL,
+    M_COUNT,
+    M_MASK,
+    M_PLACE,
+    M_READ,
+    M_REGION,
+    M_ROW,
+    M_STAMP,
+    M_TOKEN,
+    MANY,
+    MAX_KEYS,
+    MAX_TOKENS,
+    MERGE_KEYS,
+    MISSED,
+    N_MISSES,
+    N_VALUES,
+    OBJECT,
+    OUTSIDE,
+    OVER_KEYS,
+    OVER_TOKENS,
+    OWN_FIELD,
+    P_CELL,
+    P_REACHED,
+    P_RELATED,
+    PATH_LENGTH,
+    PATH_OWN,
+    PRIVATE_FIELD,
+    PSEUDO,
+    PSEUDO_FIELD,
+    R_A,
+    R_B,
+    R_C,
+    R_COUNT,
+    R_ENTRY,
+    R_FILTER,
+    R_KIND,
+    R_NEXT,
+    R_STAMP,
+    RETURN_DATA,
+    ROUTES,
+    SINK,
+    STATIC,
+    STATUS,
+    T_A,
+    T_B,
+    T_COUNT,
+    T_DEPTH,
+    T_FLAGS,
+    T_KIND,
+    T_MEMBER,
+    T_TYPE,
+    TABLE,
+    TABLE_CELL,
+    TAINT,
+    TH_OWN,
+    TH_PRIVATE,
+    TK_CELLS,
+    TK_COUNT,
+    TK_GID,
+    TK_KEYED,
+    TK_STAMP,
+    TOKEN_ANY_MEMBER,
+    TOKEN_FOLDED,
+    TY_ABOVE_ARRAYS,
+    TY_COMPLETE,
+    TY_ELEMENT,
+    TY_FINAL,
+    TY_FLAGS,
+    TY_INTERFACE,
+    TY_KNOWN,
+    TY_PRIMITIVE,
+    TY_RANK,
+    TY_SUPERTYPES,
+    TYPE_OBJECT,
+    UNKNOWN,
+    UNSEEN,
+    X_ONE,
+)
 from gpu.shape.maps import find, put
 from gpu.shape.names import fold, intern, meets, union
 from gpu.shape.signatures import INT, STATE, U8X2, WORLD
@@ -498,7 +624,11 @@ def begin_read(w, s, t, f):
     return 1
 
 
-@kernel("void(int64[::1], int32[:, ::1], uint64[:, ::1], int32[:, ::1], int32[:, ::1], int32[:, ::1], int64, int64, uint64[:, ::1], int64)", helper=True)
+@kernel(
+    "void(int64[::1], int32[:, ::1], uint64[:, ::1], int32[:, ::1], int32[:, ::1], int32[:, ::1], int64, int64, "
+    "uint64[:, ::1], int64)",
+    helper=True,
+)
 def add_cells(hdr, fld, rb, ri, tk, mp, t, f, d, j):
     """Row j of d |= the cells that a read of field f of a token reads."""
     if f == hdr[FIELD_OUTER] or f == hdr[FIELD_ANY] or f == hdr[FIELD_ELEM]:
@@ -593,7 +723,7 @@ def begin_below(w, s, t, through):
                 for f in range(len(w.fld)):
                     if w.fld[f, F_FLAGS] & PRIVATE_FIELD and w.fld[f, F_BIT] >= 0:
                         bit = w.fld[f, F_BIT]
-                        if (w.thr[through, bit >> 6] >> bits.np.uint64(bit & 63)) & bits.ONE:
+                        if (w.thr[through, bit >> 6] >> np.uint64(bit & 63)) & bits.ONE:
                             good &= begin_read(w, s, t, f)
     return good
 

@@ -10,10 +10,117 @@ import numpy as np
 from gpu.jit import kernel
 from gpu.shape import bits
 from gpu.shape.cells import region_kind
-from gpu.shape.layout import *  # noqa: F403
+from gpu.shape.layout import (
+    BEYOND,
+    CAP,
+    CELL,
+    CHILD,
+    CONSTANT,
+    DATA,
+    DEEP,
+    F_FLAGS,
+    F_THROUGH,
+    F_WILD,
+    FIELD_ANY,
+    FIELD_BELOW,
+    FIELD_BELOW_OWN,
+    FIELD_ELEM,
+    FIELD_OUTER,
+    FIELD_STAR,
+    FINE,
+    FOLD,
+    FORMAL,
+    GROW_PLAN,
+    GROW_WORLD,
+    K_CONTRIBUTED,
+    K_ROW_SEEN,
+    LABELS,
+    M_CELL,
+    M_REGION,
+    MANY,
+    N_BITS,
+    N_COLS,
+    N_LISTS,
+    N_ROWS,
+    N_SUMMARIES,
+    N_VALUES,
+    O_COLS,
+    O_ROWS,
+    O_SLOTS,
+    OBJECT,
+    OUTSIDE,
+    OVER_EXPORT,
+    OWN_FIELD,
+    PATH_LENGTH,
+    PLAN_COUNT,
+    PSEUDO,
+    PSEUDO_FIELD,
+    R_A,
+    R_B,
+    R_C,
+    R_COUNT,
+    R_ENTRY,
+    R_KIND,
+    R_NEXT,
+    REGION,
+    RETURN,
+    ROOT,
+    S_FLAGS,
+    SC_ALIAS,
+    SC_FIELD,
+    SC_KIND,
+    SC_N_ALIAS,
+    SC_N_REGION,
+    SC_PARENT,
+    SC_REGION,
+    SC_THROUGH,
+    SC_TOKEN,
+    SC_UNIQUE,
+    SINK,
+    SITE_OWN_METHOD,
+    SM_BITS,
+    SM_COLS,
+    SM_ENTRIES,
+    SM_MUST,
+    SM_N_COLS,
+    SM_N_MUST,
+    SM_N_ROWS,
+    SM_PATHS,
+    SM_REGION,
+    SM_ROWS,
+    SM_WORDS,
+    SR_A,
+    SR_B,
+    SR_C,
+    SR_COLUMNS,
+    SR_KIND,
+    SR_OWNER,
+    STATIC,
+    STATUS,
+    T_A,
+    T_B,
+    T_BASE,
+    T_C,
+    T_COUNT,
+    T_DEPTH,
+    T_FLAGS,
+    T_KIND,
+    T_MEMBER,
+    TABLE,
+    TABLE_CELL,
+    TAINT,
+    THROWN,
+    TK_CELLS,
+    TK_GID,
+    TK_TARGET,
+    TOKEN_ANY_MEMBER,
+    X_BITS,
+    X_FRONTIER,
+    X_VALUE,
+)
 from gpu.shape.maps import find, put, slot_of
 from gpu.shape.names import fold, intern, meets, union
-from gpu.shape.signatures import I4, INT, OUT, STATE, U8X2, WORLD
+from gpu.shape.signatures import I4, INT, OUT, STATE, WORLD
 
 
 @kernel(INT(WORLD, STATE, INT, INT), helper=True)
@@ -214,7 +321,7 @@ def gather(w, s, o, level):
         for k in range(tmp.shape[1]):
             x = s.rb[row, k]
             if skip >= 0 and skip >> 6 == k:
-                x &= ~(bits.ONE << bits.np.uint64(skip & 63))
+                x &= ~(bits.ONE << np.uint64(skip & 63))
             if kind == SINK or kind == TABLE or kind == TABLE_CELL:
                 x &= s.mk[DATA, k] & ~s.mk[LABELS, k]
             tmp[X_VALUE, k] = x
@@ -358,7 +465,7 @@ def write_out(w, s, o, level, n_must):
             while x:
                 c = o.col[64 * k + bits.lowest(x), 2]
                 x &= x - bits.ONE
-                smb[at + i * words + (c >> 6)] |= bits.ONE << bits.np.uint64(c & 63)
+                smb[at + i * words + (c >> 6)] |= bits.ONE << np.uint64(c & 63)
                 entries += 1
     for i in range(n_cols):
         gid = o.col[o.order[i], 0]
@@ -398,7 +505,7 @@ def write_out(w, s, o, level, n_must):
                     lists += 1
             smc[c, SC_N_REGION] = lists - smc[c, SC_REGION]
         smc[c, SC_ALIAS] = lists
-        if kind == FORMAL and tok[gid, T_B] >= 0 or kind == DEEP:
+        if (kind == FORMAL and tok[gid, T_B] >= 0) or kind == DEEP:
             for r in range(n_rows):
                 owner = smr[rows + r, SR_OWNER]
                 if owner < 0 or not tok[smr[rows + r, SR_A], T_FLAGS] & OUTSIDE:

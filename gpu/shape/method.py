@@ -20,7 +20,39 @@ from gpu.shape.cells import (
     write,
     write_cells,
 )
-from gpu.shape.layout import *  # noqa: F403
+from gpu.shape.layout import (
+    ANY_MISSED,
+    CHANGED,
+    CLOCK,
+    FINE,
+    FORMAL,
+    GEN,
+    GROW_MAP,
+    LOAD,
+    M_SHARED,
+    MISSED,
+    MISSING,
+    N_PARAMS,
+    N_VALUES,
+    OR,
+    P_DST,
+    P_FIELD,
+    P_FILTER,
+    P_KEY,
+    P_KIND,
+    P_OP,
+    P_SRC,
+    P_STATIC,
+    P_VALUE,
+    R_STAMP,
+    STATUS,
+    STOPPED,
+    STORE,
+    TABLE_GET,
+    UNSEEN,
+    VALUE,
+    X_VALUE,
+)
 from gpu.shape.maps import put
 from gpu.shape.names import intern
 from gpu.shape.signatures import CODE, I4X2, INT, STATE, WORLD
@@ -103,7 +135,7 @@ def step(w, s, code, p):
 
 @kernel(INT(WORLD, STATE, CODE, INT))
 def run(w, s, code, budget):
-    """Brings a method to its fixed point; the status: FINE, MISSING (answers), STOPPED (budget used up) or what to grow.
+    """Brings a method to its fixed point; the status: FINE, MISSING (answers), STOPPED (out of budget), what to grow.
 
     It can be called again after any of these but FINE, and goes on.
     """
@@ -138,7 +170,7 @@ def start(w, s, named):
     """
     hd = s.hd
     hd[STATUS] = FINE
-    for row in range(hd[N_VALUES]):
+    for _ in range(hd[N_VALUES]):
         if new_row(w, s, VALUE, 0, 0, 0, -1) < 0:
             return hd[STATUS]
     for i in range(hd[N_PARAMS]):
