@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gdroid.budget import Budget, OutOfBudget, peak_mb
 from gdroid.options import Options
+from gpu.jit import compile_ahead, wait_for_ahead
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from gpu.problem import Problem
 
 T = TypeVar("T")
+
+KERNELS = ("gpu.shape.clears", "gpu.shape.export", "gpu.shape.method", "gpu.cpu")
+"""Modules whose kernels are compiled in a process of their own on the first run, while the code is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class App:
         from analyzer.program import Program
 
         files = self.files.dex
+        compile_ahead(KERNELS)
         return self._phase("read", lambda: Program(dex.read([f.data for f in files], [f.name for f in files])))
 
     @cached_property
@@ -156,6 +161,7 @@ class App:
         )
         self.budget.until(0.65)
         self.levels: dict[int, int] = {}
+        wait_for_ahead()
         shapes = CompiledPass(ctx)
         shapes.levels = self.levels
 

@@ -7,6 +7,7 @@ source and of the versions of Numba, NumPy and Python. Import of this module doe
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import hashlib
@@ -14,10 +15,11 @@ import importlib
 import os
 import shutil
 import stat
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +31,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 KERNEL_FILES = ("gpu/**/*.py", "analyzer/**/kernels/*.py", "analyzer/**/opcodes.py", "analyzer/**/layout.py")
 """Files that can hold a kernel, a helper of one or a constant of one."""
+
+AHEAD = "ahead"
+"""File in the cache folder that says that `compile_ahead` has done its work."""
 
 STALE_DAYS = 30
 """Cache folders of other versions that were not used for this long are removed."""
@@ -125,6 +130,45 @@ def _helper(signature: Any, options: dict[str, Any], function: F) -> F:
     dispatcher.get_call_template = get_call_template
     compiled: F = dispatcher
     return compiled
+
+
+_ahead: subprocess.Popen[bytes] | None = None
+
+
+def compile_ahead(modules: Sequence[str]) -> None:
+    """On the first run on a machine: compile modules that are needed later in a process of its own, meanwhile.
+
+    Whoever needs one of them calls `wait_for_ahead` first, and then finds it in the cache.
+    """
+    global _ahead
+    folder = prepare()
+    if folder is None or _ahead is not None or (os.cpu_count() or 1) < 2 or (folder / AHEAD).exists():
+        return
+    code = f"import {', '.join(modules)}; import pathlib, sys; pathlib.Path(sys.argv[1]).touch()"
+    with contextlib.suppress(OSError):
+        _ahead = subprocess.Popen(
+            [sys.executable, "-c", code, str(folder / AHEAD)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        atexit.register(_stop_ahead, _ahead)
+
+
+def wait_for_ahead() -> None:
+    """Wait until the modules of `compile_ahead` are compiled; whether that went well does not matter."""
+    global _ahead
+    if _ahead is not None:
+        _ahead.wait()
+        _ahead = None
+
+
+def _stop_ahead(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+        process.wait()
 
 
 @contextlib.contextmanager
