@@ -53,7 +53,7 @@ def test_the_report_shown_is_what_the_first_command_prints() -> None:
     """The findings of it, and the labels of the rest, whose numbers differ from machine to machine."""
     app = commands()[0].split()[-1]
     whole = [sys.executable, "-m", "gdroid", "analyze", app]
-    printed = subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False).stdout
+    printed = subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False).stdout
     match = re.search(r"<!-- report:.*?-->\n```\n(.*?)```\n<!-- end", README, re.DOTALL)
     assert match is not None
     shown_findings, _, shown_rest = match[1].partition("\nanalysis ")
