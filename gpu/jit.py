@@ -86,7 +86,7 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
     """
     folder = prepare()
     numba = _numba()
-    if helper and signature is not None:
+    if helper:
         return functools.partial(_helper, signature, options)
     settings: dict[str, Any] = {
         "cache": folder is not None,
@@ -115,17 +115,17 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
 
 
 def _helper(signature: Any, options: dict[str, Any], function: F) -> F:
-    """A helper with a signature: compiled when the first kernel that calls it is, optimised as part of that."""
+    """A helper: compiled when the first kernel that calls it is, optimised as part of that."""
     settings = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True, **options}
     dispatcher: Any = _numba().njit(**settings)(function)
     template = dispatcher.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:
-        if not dispatcher.overloads:
-            with _part_of_another():
+        with _part_of_another():
+            if signature is not None and not dispatcher.overloads:
                 dispatcher.compile(signature)
-            dispatcher.disable_compile()
-        return template(args, kws)
+                dispatcher.disable_compile()
+            return template(args, kws)
 
     dispatcher.get_call_template = get_call_template
     compiled: F = dispatcher

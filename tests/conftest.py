@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -13,6 +15,23 @@ hypothesis.settings.load_profile("gdroid")
 """No time limit per example: these machines are noisy. The same examples on every run."""
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """On a fresh machine compiles the kernels first, once for all workers: tests that start processes have a limit."""
+    if hasattr(config, "workerinput"):
+        return
+    from gdroid.app import KERNELS
+    from gpu import jit
+
+    folder = jit.prepare()
+    if folder is None or (folder / jit.AHEAD).exists():
+        return
+    first = ("analyzer.dex.kernels", "analyzer.kernels.bodies", "analyzer.kernels.flow")
+    jit.compile_ahead(KERNELS)
+    code = f"import {', '.join(first)}"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
+    jit.wait_for_ahead()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
