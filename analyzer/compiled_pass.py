@@ -26,7 +26,7 @@ from gpu.shape.layout import Out, new_map
 
 MOST_OWN_PATHS = 64
 """Formals through own fields that a summary over the cap may still name."""
-BUDGET = 200_000
+BUDGET = 300
 """Primitives that a kernel evaluates before it is asked whether there is time left."""
 
 _GROWTH = frozenset(
