@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from analyzer.idfg import Idfg
 from analyzer.models.types import Rule, Sink, Source
-from analyzer.tokens import OBJECT, SINK, TAINT, UNKNOWN, Key, Site
+from analyzer.tokens import CELL, SINK, STATIC, TAINT, UNKNOWN, Key, Site
 from analyzer.witness import Witnesses, WitnessStep
-from gpu.bits import bits_of
+from gpu.problem import CHANNEL
 
 Condition = Callable[[str, int, int], bool]
 """(condition name, method, IR operation) -> whether it may hold."""
@@ -47,16 +48,19 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class _Meeting:
-    """A label in a sink row of a method; `site` is one that the row may stand for."""
+    """A label in a sink row of a method."""
 
     method: int
+    column: int
+    row: int
     token: Key
-    row: Key
-    site: int
+    sink: Key
 
 
-_Places = dict[tuple[object, ...], list[_Meeting]]
-"""What makes one finding -> where its label and its sink meet."""
+_Known = dict[tuple[str, int, int, int, int, int], list[_Meeting]]
+"""(rule, source, its site, sink, its site, position) -> where both meet."""
+_Folded = dict[tuple[str, int, int], list[tuple[_Meeting, tuple[int, ...]]]]
+"""(rule, source, its site) -> where it meets sinks, and the sites that each of them may be."""
 
 
 def leaks(
@@ -68,67 +72,147 @@ def leaks(
     reached: these are one finding per (rule, source statement), at the first of them, that says so.
     """
     known, folded = _meetings(idfg, rules_for)
+    holds = _Holds(idfg, condition)
     found: list[Leak] = []
     reported: set[tuple[str, int, int]] = set()
-    for places, widened in ((known, False), (folded, True)):
-        for place in sorted(places):
-            met = [m for m in places[place] if _holds(idfg, m, condition)]
-            first = min((m.site for m in met), default=-1)
-            meetings = [m for m in met if m.site == first]
-            statement = (str(place[0]), meetings[0].token[2], first) if meetings else None
-            if statement is None or statement in reported:
-                continue
-            reported.add(statement)
-            among = len({m.site for m in met}) if widened else 0
-            found.append(_leak(idfg, witnesses, rules_for, str(place[0]), meetings, among))
+    for place in sorted(known):
+        rule, source, at, sink, site, _ = place
+        if (rule, at, site) not in reported and holds.source(source, at) and holds.sink(sink, site):
+            reported.add((rule, at, site))
+            found.append(_leak(idfg, witnesses, rules_for, rule, known[place], site, 0))
+    for rule, source, at in sorted(folded):
+        if not holds.source(source, at):
+            continue
+        met = [(m, holds.sinks(m.sink[1], sites)) for m, sites in folded[rule, source, at]]
+        first = min((sites[0] for _, sites in met if sites), default=-1)
+        if first >= 0 and (rule, at, first) not in reported:
+            reported.add((rule, at, first))
+            among = len(set().union(*{sites for _, sites in met}))
+            meetings = [m for m, sites in met if first in sites]
+            found.append(_leak(idfg, witnesses, rules_for, rule, meetings, first, among))
     return found
 
 
-def _meetings(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]]) -> tuple[_Places, _Places]:
+class _Holds:
+    """Whether the conditions of sources and sinks may hold at their sites, each asked once."""
+
+    def __init__(self, idfg: Idfg, condition: Condition) -> None:
+        self.ctx, self.condition = idfg.ctx, condition
+        self._sources: dict[tuple[int, int], bool] = {}
+        self._sinks: dict[tuple[int, int], bool] = {}
+        self._lists: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
+
+    def source(self, source: int, site: int) -> bool:
+        """Of a source."""
+        if (source, site) not in self._sources:
+            self._sources[source, site] = self._holds(self.ctx.library.sources[source].when, site)
+        return self._sources[source, site]
+
+    def sink(self, sink: int, site: int) -> bool:
+        """Of a sink."""
+        if (sink, site) not in self._sinks:
+            self._sinks[sink, site] = self._holds(self.ctx.library.sinks[sink].when, site)
+        return self._sinks[sink, site]
+
+    def sinks(self, sink: int, sites: tuple[int, ...]) -> tuple[int, ...]:
+        """Those of some sites at which that of a sink holds."""
+        if (sink, sites) not in self._lists:
+            self._lists[sink, sites] = tuple(s for s in sites if self.sink(sink, s))
+        return self._lists[sink, sites]
+
+    def _holds(self, when: str | None, site: int) -> bool:
+        return not when or self.condition(when, self.ctx.sites[site].method, self.ctx.sites[site].op)
+
+
+def _meetings(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]]) -> tuple[_Known, _Folded]:
     """Where labels meet sinks whose statement is known, or is in the app's own code; and the others."""
     ctx = idfg.ctx
-    known: _Places = {}
-    folded: _Places = {}
+    known: _Known = {}
+    folded: _Folded = {}
+    sites_of = _SinkSites(idfg)
+    rules: dict[tuple[int, int], tuple[Rule, ...]] = {}
     for method, layout in idfg.encoded.layouts.items():
-        for row, key in enumerate(layout.rows):
+        for row, columns in idfg.solution.labels(layout.number, CHANNEL):
+            key = layout.rows[row]
             if isinstance(key, int) or key[0] != SINK:
                 continue
-            tokens = [layout.columns[c] for c in bits_of(idfg.solution.rows[layout.number][row])]
-            labels = [t for t in tokens if t[0] == TAINT]
-            for site in sink_sites(idfg, method, key) if labels else ():
-                certain = key[2] >= 0 or ctx.is_own(ctx.sites[site].method)
-                for token in labels:
-                    for rule in rules_for(ctx.library.sources[token[1]].kind, ctx.library.sinks[key[1]].kind):
-                        place = (rule.id, token[1], token[2]) + ((key[1], site, key[3]) if certain else ())
-                        (known if certain else folded).setdefault(place, []).append(_Meeting(method, token, key, site))
+            labels = [(c, layout.columns[c]) for c in columns if layout.columns[c][0] == TAINT]
+            sites = sites_of(method, key) if labels else []
+            certain = [s for s in sites if key[2] >= 0 or ctx.is_own(ctx.sites[s].method)]
+            others = tuple(s for s in sites if s not in certain)
+            for column, token in labels:
+                meeting = _Meeting(method, column, row, token, key)
+                ends = token[1], key[1]
+                if ends not in rules:
+                    rules[ends] = rules_for(ctx.library.sources[ends[0]].kind, ctx.library.sinks[ends[1]].kind)
+                for rule in rules[ends]:
+                    for site in certain:
+                        known.setdefault((rule.id, token[1], token[2], key[1], site, key[3]), []).append(meeting)
+                    if others:
+                        folded.setdefault((rule.id, token[1], token[2]), []).append((meeting, others))
     return known, folded
 
 
 def sink_sites(idfg: Idfg, method: int, row: Key) -> list[int]:
     """Call sites that a sink row of a method stands for: its own, or all that folded rows of callees came from."""
-    if row[2] >= 0:
-        return [row[2]]
-    layouts = idfg.encoded.layouts
-    found: set[int] = set()
-    seen = {method}
-    stack = [method]
-    while stack:
-        for callee in idfg.ctx.graph.callees(stack.pop()):
-            if callee in seen or callee not in layouts or row not in layouts[callee].summary_rows:
-                continue
-            seen.add(callee)
-            rows = [k for k in layouts[callee].rows if not isinstance(k, int) and k[0] == SINK]
-            found.update(k[2] for k in rows if (k[1], k[3]) == (row[1], row[3]) and k[2] >= 0)
-            if row in rows:
-                stack.append(callee)
-    return sorted(found)
+    return _SinkSites(idfg)(method, row)
 
 
-def _holds(idfg: Idfg, meeting: _Meeting, condition: Condition) -> bool:
-    """Whether the conditions of both ends may hold."""
-    ctx = idfg.ctx
-    ends = (ctx.library.sources[meeting.token[1]], meeting.token[2]), (ctx.library.sinks[meeting.row[1]], meeting.site)
-    return all(not end.when or condition(end.when, ctx.sites[s].method, ctx.sites[s].op) for end, s in ends)
+class _SinkSites:
+    """Call sites that sink rows stand for, looked up by what callees call their rows."""
+
+    def __init__(self, idfg: Idfg) -> None:
+        self.layouts, self.callees = idfg.encoded.layouts, idfg.ctx.graph.callees
+        self._known: dict[tuple[int, Key], list[int]] = {}
+        self._next: dict[Key, dict[int, list[tuple[int, list[int]]]]] = {}
+
+    @cached_property
+    def _exported(self) -> dict[Key, set[int]]:
+        """Folded sink row of a summary -> methods that have it."""
+        found: dict[Key, set[int]] = {}
+        for method, layout in self.layouts.items():
+            for key in layout.summary_rows:
+                if key[0] == SINK and key[2] < 0:
+                    found.setdefault(key, set()).add(method)
+        return found
+
+    @cached_property
+    def _rows(self) -> dict[int, dict[Key, list[int]]]:
+        """Method -> folded sink row -> sites of its rows that may be folded to that, and -1 for that row itself."""
+        found: dict[int, dict[Key, list[int]]] = {}
+        for method, layout in self.layouts.items():
+            for key in reversed(layout.rows):
+                if isinstance(key, int) or key[0] in (CELL, STATIC):
+                    break  # channels come last
+                if key[0] == SINK:
+                    found.setdefault(method, {}).setdefault((SINK, key[1], -1, key[3]), []).append(key[2])
+        return found
+
+    def __call__(self, method: int, row: Key) -> list[int]:
+        """Sites of a row of a method, sorted."""
+        if row[2] >= 0:
+            return [row[2]]
+        if (method, row) not in self._known:
+            self._known[method, row] = self._below(method, row)
+        return self._known[method, row]
+
+    def _below(self, method: int, row: Key) -> list[int]:
+        after = self._next.setdefault(row, {})
+        found: set[int] = set()
+        seen = {method}
+        stack = [method]
+        while stack:
+            at = stack.pop()
+            if at not in after:
+                exported, rows = self._exported.get(row, set()), self._rows
+                after[at] = [(c, rows.get(c, {}).get(row, [])) for c in self.callees(at) if c in exported]
+            for callee, sites in after[at]:
+                if callee not in seen:
+                    seen.add(callee)
+                    found.update(sites)
+                    if -1 in sites:
+                        stack.append(callee)
+        return sorted(found - {-1})
 
 
 def _leak(
@@ -137,18 +221,19 @@ def _leak(
     rules_for: Callable[[str, str], tuple[Rule, ...]],
     rule_id: str,
     meetings: list[_Meeting],
+    site: int,
     among: int,
 ) -> Leak:
     """The leak with the shortest witness among the places where its ends meet; `among` sink statements, if not 0."""
     ctx = idfg.ctx
-    token, row, site = meetings[0].token, meetings[0].row, meetings[0].site
-    source, sink = ctx.library.sources[token[1]], ctx.library.sinks[row[1]]
+    token, sink_key = meetings[0].token, meetings[0].sink
+    source, sink = ctx.library.sources[token[1]], ctx.library.sinks[sink_key[1]]
     a, b = ctx.sites[token[2]], ctx.sites[site]
     paths = []
     smallest = sorted(meetings, key=lambda m: (len(idfg.encoded.layouts[m.method].rows), m.method))
     for meeting in smallest[:MOST_MEETINGS]:
         witnesses.guesses = set()
-        steps = witnesses.path(meeting.method, meeting.token, meeting.row)
+        steps = witnesses.path(meeting.method, meeting.column, meeting.row)
         rests = set(witnesses.guesses)
         if not steps:
             ends = ((a.method, a.op, "the data comes in here"), (b.method, b.op, "it leaves the app here"))
@@ -158,15 +243,15 @@ def _leak(
             rests.add(THROUGH_TABLE)
         if among:
             rests.add(f"{FOLDED_PLACE}; it is one of {among} in libraries")
-        elif meeting.row[2] == -1:
+        elif meeting.sink[2] == -1:
             rests.add(FOLDED_PLACE)
         layout = idfg.encoded.layouts[meeting.method]
-        if any(key == (UNKNOWN,) for key in layout.columns):
+        if (UNKNOWN,) in layout.columns:
             rests.add(f"widened: objects folded in {ctx.program.signature(meeting.method)}")
         paths.append((not steps, len(steps), [(s.method, s.op) for s in steps], steps, tuple(sorted(rests))))
     paths.sort(key=lambda p: p[:3])
     rule = next(r for r in rules_for(source.kind, sink.kind) if r.id == rule_id)
-    return Leak(rule, source, token[2], sink, site, row[3], tuple(paths[0][3]), paths[0][4])
+    return Leak(rule, source, token[2], sink, site, sink_key[3], tuple(paths[0][3]), paths[0][4])
 
 
 def _begins(idfg: Idfg, steps: list[WitnessStep], source: Site) -> bool:
@@ -174,14 +259,3 @@ def _begins(idfg: Idfg, steps: list[WitnessStep], source: Site) -> bool:
     if source.op < 0:
         return any(s.method in idfg.ctx.environments for s in steps)
     return any((s.method, s.op) == (source.method, source.op) for s in steps)
-
-
-def receiver_objects(idfg: Idfg, method: int, op: int, argument: int) -> list[Key]:
-    """Objects that an argument of a call may be, for conditions."""
-    layout = idfg.encoded.layouts[method]
-    body = idfg.ctx.program.body(method)
-    args = body.args[body.arg_off[op] : body.arg_off[op + 1]].tolist()
-    if argument >= len(args) or args[argument] < 0:
-        return []
-    row = idfg.solution.rows[layout.number][args[argument]]
-    return [layout.columns[c] for c in bits_of(row) if layout.columns[c][0] == OBJECT]

@@ -198,7 +198,7 @@ class App:
         if engine not in self._idfgs:
             from analyzer.idfg import Idfg
             from gpu import engine as engines
-            from gpu.reference import Replay
+            from gpu.replay import Replay
 
             encoded = self.encoded
             self.budget.until(0.9)

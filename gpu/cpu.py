@@ -114,14 +114,14 @@ class _Run:
         scratch_at = facts_at + (int(packed.fact_off[-1]) if keep == "all" else 0)
         lean = keep != "all"
         fact_at = np.zeros(0, np.int64) if lean else facts_at + packed.fact_off[:-1]
-        size = _scratch(packed.sizes, 0, lean)[1]
+        size = scratch(packed.sizes, 0, lean)[1]
         # Pages of zeros cost nothing until they are written to.
         try:
             self.words = np.zeros(scratch_at + workers * size, np.uint64)
         except MemoryError as error:
             raise EngineUnavailable(f"not enough memory: {(scratch_at + workers * size) >> 17} MB of facts") from error
         self.words[: len(packed.words)] = packed.words
-        places = [_scratch(packed.sizes, scratch_at + i * size, lean)[0] for i in range(workers)]
+        places = [scratch(packed.sizes, scratch_at + i * size, lean)[0] for i in range(workers)]
         self.workers = [_Worker(packed, self.words, fact_at, fields, budget) for fields in places]
 
     def alone(self, check: Check) -> None:
@@ -145,18 +145,7 @@ class _Worker:
         budget: int | None,
     ) -> None:
         self.packed, self.words, self.fact_at = packed, words, fact_at
-        sizes = packed.sizes
-        lists = {
-            STATES: sizes.component * T_SIZE, CHANGED: sizes.exports, SEEN: sizes.exports, IMAGE_ROUND: sizes.exports,
-            READ_AT: sizes.rows, READ_END: sizes.rows + 2 * sizes.reads,
-        }  # fmt: skip
-        self.s = np.zeros(N_FIELDS + sum(lists.values()), np.int64)
-        at = N_FIELDS
-        for field, length in lists.items():
-            self.s[field] = at
-            at += length
-        for field, at in fields.items():
-            self.s[field] = at
+        self.s = worker_fields(packed.sizes, fields)
         self.fixed, self.budget = budget is not None, budget or FIRST_BUDGET
         self.components: NDArray[np.int32] = np.zeros(0, np.int32)
 
@@ -177,7 +166,23 @@ class _Worker:
         return bool(done)
 
 
-def _scratch(sizes: Sizes, at: int, lean: bool) -> tuple[dict[int, int], int]:
+def worker_fields(sizes: Sizes, fields: dict[int, int]) -> NDArray[np.int64]:
+    """The `s` of a worker: fields, of which `fields` are given, then lists."""
+    lists = {
+        STATES: sizes.component * T_SIZE, CHANGED: sizes.exports, SEEN: sizes.exports, IMAGE_ROUND: sizes.exports,
+        READ_AT: sizes.rows, READ_END: sizes.rows + 2 * sizes.reads,
+    }  # fmt: skip
+    s = np.zeros(N_FIELDS + sum(lists.values()), np.int64)
+    at = N_FIELDS
+    for field, length in lists.items():
+        s[field] = at
+        at += length
+    for field, at in fields.items():
+        s[field] = at
+    return s
+
+
+def scratch(sizes: Sizes, at: int, lean: bool) -> tuple[dict[int, int], int]:
     """Where a worker's scratch memory lies, by field of `s`, from address `at` on; its words in all."""
     lengths = {
         STATE: sizes.heap, LOCAL: sizes.heap_bits, FRESH: sizes.heap_bits, NEWS: sizes.news, SIGMA: sizes.sigma,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu.pack import fact_offsets
-from gpu.problem import HEAP, Problem
+from gpu.problem import HEAP, LABEL, Problem
 
 T = TypeVar("T")
 
@@ -89,6 +89,29 @@ class Solution:
     def _summary(self, m: int) -> BitRows:
         n, words = _size(self.problem.sumrow_off, m), (_size(self.problem.sumcol_off, m) + 63) // 64
         return BitRows(self.summary_words[self.summary_off[m] : self.summary_off[m + 1]].reshape(n, words))
+
+    def holds(self, m: int, row: int, column: int) -> bool:
+        """Whether a token may be in a row of method m: of a heap row, at the head of any block."""
+        p, word, bit = self.problem, column >> 6, np.uint64(1 << (column & 63))
+        n, words, first = _size(p.row_off, m), (_size(p.col_off, m) + 63) // 64, int(self.fact_off[m])
+        kinds = p.row_kind[p.row_off[m] : p.row_off[m + 1]]
+        if kinds[row] != HEAP:
+            return bool(self.facts[first + row * words + word] & bit)
+        heap = int(np.count_nonzero(kinds == HEAP))
+        at = first + n * words + (row - int(np.argmax(kinds == HEAP))) * words + word
+        return bool((self.facts[at : int(self.fact_off[m + 1]) : heap * words] & bit).any())
+
+    def labels(self, m: int, kind: int) -> list[tuple[int, list[int]]]:
+        """Rows of method m, of a kind that is not HEAP, that hold labels; with their labels, ascending."""
+        p = self.problem
+        flags = p.col_flag[p.col_off[m] : p.col_off[m + 1]] & LABEL
+        if not flags.any():
+            return []
+        rows = np.flatnonzero(p.row_kind[p.row_off[m] : p.row_off[m + 1]] == kind)
+        n, words, first = _size(p.row_off, m), (len(flags) + 63) // 64, int(self.fact_off[m])
+        facts = self.facts[first : first + n * words].reshape(n, words)[rows].astype("<u8", copy=False)
+        bits = np.unpackbits(facts.view(np.uint8), axis=1, bitorder="little")[:, : len(flags)] & (flags > 0)
+        return [(int(rows[i]), np.flatnonzero(bits[i]).tolist()) for i in np.flatnonzero(bits.any(axis=1))]
 
     @property
     def n_facts(self) -> int:
@@ -189,6 +212,27 @@ def _joined(parts: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return np.concatenate(parts) if parts else np.zeros(0, np.uint64)
 
 
+START = -1
+"""In place of a row: a token comes into being."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """An operation that passes a token from a row of a method to another, or makes it."""
+
+    source: int
+    """Row that held it, or START."""
+    row: int
+    op: int
+    """Operation of the problem."""
+    application: int = -1
+    """Of a call: the application that passes it, and then"""
+    column: int = -1
+    """the export column of its summary that carries it, and"""
+    export_row: int = -1
+    """the export row by which it comes out."""
+
+
 class MethodFacts(Protocol):
     """The facts of one method, and its transfer functions, for those who ask why a fact holds."""
 
@@ -225,4 +269,11 @@ class Replay(Protocol):
 
     def state_at(self, m: int, block: int, before: int) -> list[int]:
         """Heap rows in a block before its operation number `before`."""
+        ...
+
+    def path(self, m: int, column: int, row: int) -> list[Hop]:
+        """How a token gets into a row of method m: shortest, then by the earliest operations; empty if it does not.
+
+        It begins where the token comes into being, or with a row that holds it on entry.
+        """
         ...
