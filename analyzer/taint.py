@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from analyzer.callgraph.scc import components
 from analyzer.idfg import Idfg
 from analyzer.models.types import Rule, Sink, Source
 from analyzer.tokens import CELL, SINK, STATIC, TAINT, UNKNOWN, Key, Site
@@ -129,7 +131,7 @@ def _meetings(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]]) -> 
     ctx = idfg.ctx
     known: _Known = {}
     folded: _Folded = {}
-    sites_of = _SinkSites(idfg)
+    sink_sites = SinkSites(idfg)
     rules: dict[tuple[int, int], tuple[Rule, ...]] = {}
     for method, layout in idfg.encoded.layouts.items():
         for row, columns in idfg.solution.labels(layout.number, CHANNEL):
@@ -137,9 +139,7 @@ def _meetings(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]]) -> 
             if isinstance(key, int) or key[0] != SINK:
                 continue
             labels = [(c, layout.columns[c]) for c in columns if layout.columns[c][0] == TAINT]
-            sites = sites_of(method, key) if labels else []
-            certain = [s for s in sites if key[2] >= 0 or ctx.is_own(ctx.sites[s].method)]
-            others = tuple(s for s in sites if s not in certain)
+            certain, others = sink_sites.split(method, key) if labels else ((), ())
             for column, token in labels:
                 meeting = _Meeting(method, column, row, token, key)
                 ends = token[1], key[1]
@@ -153,18 +153,31 @@ def _meetings(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]]) -> 
     return known, folded
 
 
-def sink_sites(idfg: Idfg, method: int, row: Key) -> list[int]:
-    """Call sites that a sink row of a method stands for: its own, or all that folded rows of callees came from."""
-    return _SinkSites(idfg)(method, row)
-
-
-class _SinkSites:
-    """Call sites that sink rows stand for, looked up by what callees call their rows."""
+class SinkSites:
+    """Call sites that sink rows stand for: its own, or all that folded rows of callees came from."""
 
     def __init__(self, idfg: Idfg) -> None:
-        self.layouts, self.callees = idfg.encoded.layouts, idfg.ctx.graph.callees
-        self._known: dict[tuple[int, Key], list[int]] = {}
-        self._next: dict[Key, dict[int, list[tuple[int, list[int]]]]] = {}
+        self.ctx, self.layouts = idfg.ctx, idfg.encoded.layouts
+        self._folded: dict[Key, dict[int, frozenset[int]]] = {}
+        self._split: dict[frozenset[int], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def of(self, method: int, row: Key) -> frozenset[int]:
+        """Sites of a row of a method."""
+        if row[2] >= 0:
+            return frozenset((row[2],))
+        if row not in self._folded:
+            self._folded[row] = self._below(row)
+        return self._folded[row].get(method, frozenset())
+
+    def split(self, method: int, row: Key) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The same, sorted: those that are known or in the app's own code, and others."""
+        sites = self.of(method, row)
+        if row[2] >= 0:
+            return tuple(sites), ()
+        if sites not in self._split:
+            own = {s for s in sites if self.ctx.is_own(self.ctx.sites[s].method)}
+            self._split[sites] = tuple(sorted(own)), tuple(sorted(sites - own))
+        return self._split[sites]
 
     @cached_property
     def _exported(self) -> dict[Key, set[int]]:
@@ -177,42 +190,34 @@ class _SinkSites:
         return found
 
     @cached_property
-    def _rows(self) -> dict[int, dict[Key, list[int]]]:
-        """Method -> folded sink row -> sites of its rows that may be folded to that, and -1 for that row itself."""
-        found: dict[int, dict[Key, list[int]]] = {}
+    def _rows(self) -> dict[Key, dict[int, set[int]]]:
+        """Folded sink row -> method -> sites of its rows that may be folded to that, and -1 for that row itself."""
+        found: dict[Key, dict[int, set[int]]] = {}
         for method, layout in self.layouts.items():
             for key in reversed(layout.rows):
                 if isinstance(key, int) or key[0] in (CELL, STATIC):
                     break  # channels come last
                 if key[0] == SINK:
-                    found.setdefault(method, {}).setdefault((SINK, key[1], -1, key[3]), []).append(key[2])
+                    found.setdefault((SINK, key[1], -1, key[3]), {}).setdefault(method, set()).add(key[2])
         return found
 
-    def __call__(self, method: int, row: Key) -> list[int]:
-        """Sites of a row of a method, sorted."""
-        if row[2] >= 0:
-            return [row[2]]
-        if (method, row) not in self._known:
-            self._known[method, row] = self._below(method, row)
-        return self._known[method, row]
-
-    def _below(self, method: int, row: Key) -> list[int]:
-        after = self._next.setdefault(row, {})
-        found: set[int] = set()
-        seen = {method}
-        stack = [method]
-        while stack:
-            at = stack.pop()
-            if at not in after:
-                exported, rows = self._exported.get(row, set()), self._rows
-                after[at] = [(c, rows.get(c, {}).get(row, [])) for c in self.callees(at) if c in exported]
-            for callee, sites in after[at]:
-                if callee not in seen:
-                    seen.add(callee)
-                    found.update(sites)
-                    if -1 in sites:
-                        stack.append(callee)
-        return sorted(found - {-1})
+    def _below(self, row: Key) -> dict[int, frozenset[int]]:
+        """Method that has a folded row -> sites in the methods below it: not its own, which have rows themselves."""
+        rows, exported = self._rows.get(row, {}), self._exported.get(row, set())
+        nodes = sorted(m for m, sites in rows.items() if -1 in sites)
+        callees = {m: [c for c in self.ctx.graph.callees(m) if c in exported and c in rows] for m in nodes}
+        found: dict[int, frozenset[int]] = {}
+        for members in components(nodes, callees):
+            below: set[int] = set()
+            for m in members:
+                for c in callees[m]:
+                    if c not in members:
+                        below |= rows[c] | found.get(c, frozenset())
+            count = Counter(site for m in members for site in rows[m])
+            every = below.union(count)
+            for m in members:
+                found[m] = frozenset(every - {s for s in rows[m] if count[s] == 1 and s not in below} - {-1})
+        return found
 
 
 def _leak(

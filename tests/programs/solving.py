@@ -20,7 +20,7 @@ from analyzer.limits import Limits
 from analyzer.models import Knowledge
 from analyzer.program import Program
 from analyzer.shape import Context
-from analyzer.taint import sink_sites
+from analyzer.taint import SinkSites
 from analyzer.tokens import SINK, TAINT
 from gdroid.app import App
 from gdroid.options import Options
@@ -62,12 +62,12 @@ class Solved:
     def findings(self) -> set[tuple[tuple[int, int], tuple[int, int]]]:
         """(source statement, sink statement) pairs, each a (method, IR operation)."""
         found = set()
-        sites = self.ctx.sites
+        sites, sink_sites = self.ctx.sites, SinkSites(self.idfg)
         for method, layout in self.encoded.layouts.items():
             for row, key in enumerate(layout.rows):
                 if isinstance(key, int) or key[0] != SINK:
                     continue
-                at = sink_sites(self.idfg, method, key)
+                at = sink_sites.of(method, key)
                 for c in bits_of(self.solution.rows[layout.number][row]):
                     token = layout.columns[c]
                     if token[0] == TAINT:
