@@ -27,6 +27,8 @@ _STEPS = 10
 """Steps of a longer path are left out in the middle unless all are asked for."""
 _LISTED = 8
 """Entries shown of a list that only explains."""
+_DETAILED = 30
+"""Findings told one by one. Where there are more, one is told for each of so many sinks; others are counted."""
 
 
 def render(report: Report, *, width: int = WIDTH, colour: bool = False, full: bool = False) -> str:
@@ -51,11 +53,63 @@ def _parts(report: Report, full: bool) -> Iterable[RenderableType]:
     yield _heading(report)
     yield Text()
     yield _verdict(report)
-    for finding in report.findings:
+    told = report.findings if full or len(report.findings) <= _DETAILED else ()
+    for finding in told:
         yield Text()
         yield _finding(finding, full)
+    if len(told) < len(report.findings):
+        yield from _by_sink(report.findings)
     yield Text()
     yield _completeness(report, full)
+
+
+def _by_sink(findings: tuple[Finding, ...]) -> Iterable[RenderableType]:
+    """Many findings: one for each sink statement, the worst first, with what else reaches it; then sinks by method."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        place = finding.sink.location if finding.sink is not None else finding.id
+        groups.setdefault((finding.severity, finding.rule, _sink_words(finding), place), []).append(finding)
+    every = list(groups.values())
+    for first, *others in every[:_DETAILED]:
+        yield Text()
+        yield _finding(first, False, others)
+    if every[_DETAILED:]:
+        yield Text()
+        yield _counts(every[_DETAILED:])
+
+
+def _counts(groups: list[list[Finding]]) -> RenderableType:
+    """Findings that are not told one by one, a line for each rule and sink method."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for group in groups:
+        one = group[0]
+        count = found.setdefault((one.severity, one.title, _sink_words(one)), [0, 0])
+        count[0] += len(group)
+        count[1] += 1
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for (severity, title, sink), (n, places) in list(found.items())[:_DETAILED]:
+        line = Text(f"{counted(n, 'more finding')} in {counted(places, 'place')}: ")
+        line.append(visible(title), style="bold")
+        line.append(f", {visible(sink)}" if sink else "")
+        table.add_row(Text(f" {severity.upper()} ", style=_COLOURS[severity]), line)
+    left = sum(n for n, _ in list(found.values())[_DETAILED:])
+    words = f"and {counted(left, 'more finding')}; " if left else ""
+    table.add_row(Text(), Text(f"{words}-v tells them all, one by one", style="dim"))
+    return table
+
+
+def _sink_words(finding: Finding) -> str:
+    return method_in_words(finding.sink.signature) if finding.sink is not None else ""
+
+
+def _others(others: list[Finding]) -> Text:
+    """Where else the data of the same sink comes from."""
+    names = sorted({method_in_words(f.source.signature) for f in others if f.source is not None})
+    line = Text(f"{counted(len(others), 'more finding')} at this sink")
+    line.append(f": {', '.join(_shortened(names, False))}" if names else "")
+    return line
 
 
 def _heading(report: Report) -> Text:
@@ -85,7 +139,7 @@ def _verdict(report: Report) -> Text:
     return Text(f"{words}: that nothing was found means little.", style=f"bold {_STATUS_COLOURS[report.status]}")
 
 
-def _finding(finding: Finding, full: bool) -> RenderableType:
+def _finding(finding: Finding, full: bool, others: list[Finding] | None = None) -> RenderableType:
     title = Text()
     title.append(f" {finding.severity.upper()} ", style=_COLOURS[finding.severity])
     title.append(f" {visible(finding.title)}", style="bold")
@@ -100,6 +154,8 @@ def _finding(finding: Finding, full: bool) -> RenderableType:
     if finding.rests_on:
         rows.add_row(_label("rests on"), _list(finding.rests_on, full))
     rows.add_row(_label("about"), Text(", ".join(_about(finding)), style="dim"))
+    if others:
+        rows.add_row(_label("also"), _others(others))
     return Group(title, Padding(rows, (0, 0, 0, 2)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from gdroid.report import console
 from gdroid.report.escape import visible
-from gdroid.report.model import ComponentRecord, LimitRecord, Phase, ProblemRecord, Report, Step
+from gdroid.report.model import ComponentRecord, LimitRecord, Location, Phase, ProblemRecord, Report, Step
 from gdroid.report.words import method_in_words, position_in_words, type_in_words
 from tests.gdroid.samples import DEVICE_ID, LEAK, ON_CREATE, SMS, partial, sample
 
@@ -59,6 +60,40 @@ def test_long_paths_and_lists_are_shortened_unless_asked_for() -> None:
     assert "and 12 more" in " ".join(short.split())
     assert all(f"statement{i}" in full for i in range(30))
     assert "method19" in full
+
+
+def test_many_findings_are_told_by_sink_and_counted_unless_asked_for() -> None:
+    """40 sinks, two sources at each of the first 20, one at the others; each finding is told or counted."""
+    assert LEAK.source is not None and LEAK.sink is not None
+    findings = []
+    for i in range(40):
+        place = replace(LEAK, severity="high" if i < 20 else "low", sink=replace(LEAK.sink, location=_at(i)))
+        findings.append(place)
+        if i < 20:
+            source = replace(LEAK.source, signature="La/B;->other()Ljava/lang/String;")
+            findings.append(replace(place, source=source))
+    report = sample(findings=tuple(findings))
+    short, full = console.render(report), console.render(report, full=True)
+    assert "60 findings: 40 high, 20 low" in short
+    assert short.count("1 more finding at this sink") == 20
+    assert "10 more findings in 10 places: Device id is sent by SMS, SmsManager.sendTextMessage" in " ".join(
+        short.split()
+    )
+    assert all(f"Main.java:{1000 + i}" in short for i in range(20))
+    assert full.count("source") == 60 and "more finding" not in full
+
+
+def _at(line: int) -> Location:
+    return replace(ON_CREATE, line=1000 + line, pc=line)
+
+
+def test_thousands_of_findings_are_told_in_no_time() -> None:
+    findings = tuple(replace(LEAK, sink=replace(LEAK.sink, location=_at(i))) for i in range(3000))  # type: ignore[type-var]
+    report = sample(findings=findings)
+    start = time.process_time()
+    text = console.render(report)
+    assert time.process_time() - start < 5 and len(text.splitlines()) < 1000
+    assert "2,970 more findings" in text
 
 
 def test_time_by_phase_is_shown_on_request() -> None:
