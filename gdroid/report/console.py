@@ -9,8 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -27,8 +26,14 @@ _STEPS = 10
 """Steps of a longer path are left out in the middle unless all are asked for."""
 _LISTED = 8
 """Entries shown of a list that only explains."""
+_INDENT, _NUMBER = 12, 4
+"""Columns before the text of a finding, and of the number of a step."""
 _DETAILED = 30
 """Findings told one by one. Where there are more, one is told for each of so many sinks; others are counted."""
+
+
+_MEASURE = Console(file=io.StringIO(), width=WIDTH, legacy_windows=False)
+"""Knows how wide characters are."""
 
 
 def render(report: Report, *, width: int = WIDTH, colour: bool = False, full: bool = False) -> str:
@@ -44,26 +49,27 @@ def render(report: Report, *, width: int = WIDTH, colour: bool = False, full: bo
         markup=False,
         emoji=False,
     )
-    console.print(Group(*_parts(report, full)))
+    for part in _parts(report, full, width):
+        console.print(part)
     lines = out.getvalue().splitlines()
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _parts(report: Report, full: bool) -> Iterable[RenderableType]:
+def _parts(report: Report, full: bool, width: int) -> Iterable[RenderableType]:
     yield _heading(report)
     yield Text()
     yield _verdict(report)
     told = report.findings if full or len(report.findings) <= _DETAILED else ()
     for finding in told:
         yield Text()
-        yield _finding(finding, full)
+        yield _finding(finding, full, width)
     if len(told) < len(report.findings):
-        yield from _by_sink(report.findings)
+        yield from _by_sink(report.findings, width)
     yield Text()
     yield _completeness(report, full)
 
 
-def _by_sink(findings: tuple[Finding, ...]) -> Iterable[RenderableType]:
+def _by_sink(findings: tuple[Finding, ...], width: int) -> Iterable[RenderableType]:
     """Many findings: one for each sink statement, the worst first, with what else reaches it; then sinks by method."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
@@ -72,7 +78,7 @@ def _by_sink(findings: tuple[Finding, ...]) -> Iterable[RenderableType]:
     every = list(groups.values())
     for first, *others in every[:_DETAILED]:
         yield Text()
-        yield _finding(first, False, others)
+        yield _finding(first, False, width, others)
     if every[_DETAILED:]:
         yield Text()
         yield _counts(every[_DETAILED:])
@@ -139,32 +145,62 @@ def _verdict(report: Report) -> Text:
     return Text(f"{words}: that nothing was found means little.", style=f"bold {_STATUS_COLOURS[report.status]}")
 
 
-def _finding(finding: Finding, full: bool, others: list[Finding] | None = None) -> RenderableType:
+def _finding(finding: Finding, full: bool, width: int, others: list[Finding] | None = None) -> RenderableType:
     title = Text()
     title.append(f" {finding.severity.upper()} ", style=_COLOURS[finding.severity])
     title.append(f" {visible(finding.title)}", style="bold")
     title.append(f"  {visible(finding.rule)} {visible(finding.id)}", style="dim")
-    rows = _rows()
+    page = _Page(width)
+    page.add("", title, 0)
     if finding.source is not None:
-        _end(rows, "source", finding.source)
+        _end(page, "source", finding.source)
     if finding.sink is not None:
-        _end(rows, "sink", finding.sink)
+        _end(page, "sink", finding.sink)
     if finding.path:
-        rows.add_row(_label("path"), _path(finding.path, full))
+        _path(page, finding.path, full)
     if finding.rests_on:
-        rows.add_row(_label("rests on"), _list(finding.rests_on, full))
-    rows.add_row(_label("about"), Text(", ".join(_about(finding)), style="dim"))
+        page.add("rests on", _list(finding.rests_on, full))
+    page.add("about", Text(", ".join(_about(finding)), style="dim"))
     if others:
-        rows.add_row(_label("also"), _others(others))
-    return Group(title, Padding(rows, (0, 0, 0, 2)))
+        page.add("also", _others(others))
+    return page.text()
 
 
-def _end(rows: Table, label: str, end: Source | Sink) -> None:
+class _Page:
+    """Lines under labels, as wide as the terminal. Tables of rich do the same, a hundred times slower."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lines: list[Text] = []
+
+    def add(self, label: str, text: Text, indent: int = _INDENT, number: str = "") -> None:
+        """Adds text behind a label, or behind a number that stands to the right of the labels."""
+        if number:
+            indent += _NUMBER
+        room = max(self.width - indent, 1)
+        first = Text(f"  {label}".ljust(indent)[:indent] if indent else "", style="dim")
+        if number:
+            first = Text(f"{number} ".rjust(indent), style="dim")
+        for line in text.split("\n", allow_blank=True) if "\n" in text.plain else [text]:
+            fits = [line] if line.cell_len <= room else line.wrap(_MEASURE, room, overflow="fold")
+            for part in fits:
+                first.append_text(part)
+                self.lines.append(first)
+                first = Text(" " * indent)
+
+    def text(self) -> Text:
+        """All lines, which are not to be wrapped again."""
+        page = Text("\n", no_wrap=True, overflow="ignore", end="\n").join(self.lines)
+        page.no_wrap, page.overflow = True, "ignore"
+        return page
+
+
+def _end(page: _Page, label: str, end: Source | Sink) -> None:
     line = Text(visible(method_in_words(end.signature)))
     if isinstance(end, Sink) and end.argument:
         line.append(f", {visible(position_in_words(end.argument))}")
-    rows.add_row(_label(label), line)
-    rows.add_row(Text(), _place(end.location))
+    page.add(label, line)
+    page.add("", _place(end.location))
 
 
 def _about(finding: Finding) -> list[str]:
@@ -185,24 +221,21 @@ def _place(location: Location) -> Text:
     return line
 
 
-def _path(path: tuple[Step, ...], full: bool) -> Table:
-    table = Table.grid(padding=(0, 1))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
+def _path(page: _Page, path: tuple[Step, ...], full: bool) -> None:
     hidden = range(0) if full or len(path) <= _STEPS else range(_STEPS // 2, len(path) - _STEPS // 2)
     last_place: tuple[str, str] | None = None
+    label = "path"
     for number, step in enumerate(path, 1):
         if number - 1 in hidden:
             if number - 1 == hidden[0]:
-                table.add_row(Text("…"), Text(f"{counted(len(hidden), 'step')} left out; -v shows all", style="dim"))
+                page.add(label, Text(f"{counted(len(hidden), 'step')} left out; -v shows all", style="dim"), number="…")
             last_place = None
             continue
         place = (step.location.class_name, step.location.method)
         if place != last_place:
-            table.add_row(Text(), _place_of_steps(step.location))
-            last_place = place
-        table.add_row(Text(str(number), style="dim"), _step(step))
-    return table
+            page.add(label, _place_of_steps(step.location))
+            last_place, label = place, ""
+        page.add("", _step(step), number=str(number))
 
 
 def _place_of_steps(location: Location) -> Text:
