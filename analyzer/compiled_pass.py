@@ -7,15 +7,16 @@ know (subtypes, dispatch, library models, the table) they ask for, and go on wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, cast
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from analyzer.ir import Op
 from analyzer.lower import CALL, OR, STORE
-from analyzer.shape import COARSEST, EMPTY, Context, MethodShape
+from analyzer.shape import COARSEST, CallSite, Context, MethodShape
 from analyzer.shape_state import CodeWriter, Glance, MethodCode, MethodState, load
+from analyzer.summary import Summary
 from analyzer.table import ANY_MEMBER, FORGOTTEN_MEMBER, MANY, Place
 from analyzer.tokens import FORMAL, OBJECT, STATIC, Key
 from analyzer.world import WorldArrays
@@ -41,6 +42,9 @@ _GROWTH = frozenset(
         lay.GROW_CACHE,
     ]
 )
+
+
+V = TypeVar("V")
 
 
 class _Coarser(Exception):
@@ -74,8 +78,9 @@ class CompiledPass:
         """Tokens of the sets that the table gave as an answer."""
         self._related_fields: dict[tuple[int, int], tuple[frozenset[int], list[int]]] = {}
         self._written = np.zeros(3 << 14, np.int32)
-        ctx.shapes = _Shapes(self._states, self.world)
-        self._out = _new_out(256)
+        ctx.shapes = self._shapes = Shapes(self)
+        ctx.summaries = self._summaries = _Summaries(self)
+        self.out = _new_out(256)
 
     # -- rounds ------------------------------------------------------------------------------------------------
 
@@ -94,33 +99,40 @@ class CompiledPass:
             dirty: set[int] | None = None
             while dirty is None or dirty:
                 self._round(dirty, progress)
-                done = dict(self._states), dict(self.levels), dict(ctx.folded), ctx.table.copy()
+                found = dict(self._states), dict(self.levels), dict(ctx.folded), ctx.table.copy()
+                places = {place: int(self.world.arrays.lists[place]) for place in self._places}
+                done = *found, self.world.members(), places
                 dirty = self.grow_table()
         except BaseException:
             if done is not None:
-                self._states, levels, ctx.folded, table = done
+                self._states, levels, ctx.folded, table, members, places = done
                 self.levels.clear()
                 self.levels.update(levels)
                 ctx.table.restore(table)
+                self._restore(members, places)
             raise
         finally:
             self._deliver()
 
+    def _restore(self, members: tuple[Any, Any], places: dict[int, int]) -> None:
+        """Takes back what the arrays know of a larger table."""
+        world = self.world
+        world.restore_members(members)
+        for place, (kind, a, b, _) in self._places.items():
+            at = places[place] if place in places else world.new_list(self._content(kind, a, b))
+            world.arrays.lists[place] = at
+
     def _deliver(self) -> None:
         """Puts what was found where the stages after this one look for it."""
-        ctx = self.ctx
         self.world.pull_sites()
+        mth = self.world.arrays.mth
+        mth[:, lay.MT_SUMMARY] = 0
         for m, state in self._states.items():
-            ctx.summaries[m] = self.world.summary_of(state.sid) if state.sid else EMPTY
-        shapes = ctx.shapes
-        assert isinstance(shapes, _Shapes)
-        shapes.forget()
-        shapes.states = self._states
-        for m in self._states:
-            shape = shapes[m]
-            for call in shape.calls.values():
-                for application in shape.applications(call):
-                    shape.constants(call, application)
+            mth[m, lay.MT_SUMMARY] = state.sid
+        self.ctx.merged = {m for m, state in self._states.items() if state.merge}
+        for found in (self._shapes, self._summaries):
+            found.states = self._states
+            found.forget()
 
     def _round(self, dirty: set[int] | None, progress: Callable[[int, int], None]) -> None:
         """Evaluates all methods, or those that would see something else, and their callers where a summary changes."""
@@ -268,7 +280,7 @@ class CompiledPass:
         elif status == lay.GROW_WORLD:
             self.world.grow()
         elif status == lay.GROW_PLAN:
-            self._out = _new_out(2 * len(self._out.plan))
+            self.out = _new_out(2 * len(self.out.plan))
         else:
             raise _Coarser(status)
 
@@ -276,12 +288,12 @@ class CompiledPass:
         """Number of the method's summary."""
         pairs = must or []
         while True:
-            if 2 * len(pairs) + 2 > len(self._out.must):
-                self._out = _new_out(2 * len(self._out.plan))
+            if 2 * len(pairs) + 2 > len(self.out.must):
+                self.out = _new_out(2 * len(self.out.plan))
                 continue
             for i, (owner, f) in enumerate(pairs):
-                self._out.must[2 * i], self._out.must[2 * i + 1] = owner, f
-            sid = self._export.export(self.world.arrays, state.arrays, self._out, level, len(pairs))
+                self.out.must[2 * i], self.out.must[2 * i + 1] = owner, f
+            sid = self._export.export(self.world.arrays, state.arrays, self.out, level, len(pairs))
             if sid >= 0:
                 return int(sid)
             self.provide(state, int(state.arrays.hd[lay.STATUS]))
@@ -583,36 +595,74 @@ class CompiledPass:
         tok[inside, lay.T_MEMBER] = tok[inside, lay.T_BASE]
 
 
-class _Shapes(dict[int, MethodShape]):
-    """Shapes by method, filled from the arrays when they are looked up."""
+class _Made(MutableMapping[int, V]):
+    """Something by method, made from the arrays when it is looked up."""
 
-    def __init__(self, states: dict[int, MethodState], world: WorldArrays) -> None:
-        super().__init__()
-        self.states, self._world = states, world
-        self._loaded: dict[int, MethodState] = {}
+    def __init__(self, work: CompiledPass) -> None:
+        self.work, self.world = work, work.world
+        self.states: dict[int, MethodState] = work._states
+        self._found: dict[int, tuple[MethodState, V]] = {}
+
+    def make(self, state: MethodState) -> V:
+        """What belongs to a state."""
+        raise NotImplementedError
 
     def forget(self) -> None:
-        """Forgets what was filled."""
-        self.clear()
-        self._loaded.clear()
+        """Forgets what was made."""
+        self._found.clear()
 
-    def get(self, m: int, default: Any = None) -> Any:
+    def __getitem__(self, m: int) -> V:
+        state = self.states[m]
+        known = self._found.get(m)
+        if known is None or known[0] is not state:
+            known = self._found[m] = state, self.make(state)
+        return known[1]
+
+    def __setitem__(self, m: int, value: V) -> None:
+        raise TypeError("what the arrays say is fixed")
+
+    __delitem__ = None  # type: ignore[assignment]
+
+    def __contains__(self, m: object) -> bool:
+        return m in self.states
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.states)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+class Shapes(_Made[MethodShape]):
+    """Shapes by method."""
+
+    def make(self, state: MethodState) -> MethodShape:
         """The shape of a method as it is known now."""
-        state = self.states.get(m)
-        if state is None:
-            return default
-        if self._loaded.get(m) is not state:
-            self._loaded[m] = state
-            load(state.code.shape, self._world, state)
-            self[m] = state.code.shape
+        load(state.code.shape, self.world, state)
         return state.code.shape
 
-    def __getitem__(self, m: int) -> MethodShape:
-        found = self.get(m)
-        if found is None:
-            raise KeyError(m)
-        shape: MethodShape = found
-        return shape
+    def code(self, m: int) -> MethodShape:
+        """The shape of a method for its code and calls alone."""
+        return self.states[m].code.shape
+
+    def guesses(self, m: int) -> Iterator[CallSite]:
+        """Calls of a method that apply a library effect that is a guess."""
+        state, lib = self.states[m], self.work.ctx.library
+        s = state.arrays
+        some = (s.rb & ~s.mk[lay.LABELS]).any(axis=1)
+        for call in state.code.shape.calls.values():
+            if (call.library or call.marked) and not lib.keyed(call.method):
+                receives = not call.dispatched or (call.args[0] >= 0 and bool(some[call.args[0]]))
+                if receives and lib.effect(call.method, call.static, call.shimmed, not call.library, ()).guess:
+                    yield call
+
+
+class _Summaries(_Made[Summary]):
+    """Summaries by method."""
+
+    def make(self, state: MethodState) -> Summary:
+        """The summary of a method, where it has one."""
+        return self.world.summary_of(state.sid)
 
 
 def _on_every_path(shape: MethodShape, gains: list[set[int]]) -> frozenset[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from analyzer.callgraph.graph import CallGraph
+from analyzer.compiled_pass import Shapes
 from analyzer.ir import Body, Op
 from analyzer.program import Program
 from analyzer.shape import Context
@@ -107,21 +108,22 @@ def size(ctx: Context, graph: CallGraph) -> tuple[int, int, int, int]:
     Nodes and edges are those of `to_networkx`, where the analysis is complete.
     """
     nodes = total = calls = unresolved = 0
-    returns = {m: int((shape.low.body.op == Op.RETURN).sum()) for m, shape in ctx.shapes.items()}
-    for m, shape in ctx.shapes.items():
-        body = shape.low.body
+    shapes = ctx.shapes
+    assert isinstance(shapes, Shapes)
+    codes = {m: shapes.code(m) for m in shapes}
+    returns = {m: int((code.low.body.op == Op.RETURN).sum()) for m, code in codes.items()}
+    for m, code in codes.items():
+        body = code.low.body
         nodes += len(body.op)
         following: dict[int, int] = {}
         for a, _, exceptional in edges(body):
             total += 1
             if not exceptional:
                 following[a] = following.get(a, 0) + 1
-        for call in shape.calls.values():
-            calls += 1
-            targets = graph.targets(m, call.op)
-            for target in targets:
-                if target in ctx.shapes and len(ctx.shapes[target].low.body.op):
-                    total += 1 + returns[target] * following.get(call.op, 0)
-            if not targets and any(a.guess for a in shape.applications(call)):
-                unresolved += 1
+        calls += len(code.calls)
+        for op, call in code.calls.items():
+            for target in call.targets:
+                if target in codes and len(codes[target].low.body.op):
+                    total += 1 + returns[target] * following.get(op, 0)
+        unresolved += sum(not call.targets for call in shapes.guesses(m))
     return nodes, total, calls, unresolved

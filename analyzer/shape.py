@@ -7,7 +7,7 @@ runs it over the app.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 
 from analyzer import summary as summaries
@@ -130,10 +130,12 @@ class Context:
         self.routes: tuple[Route, ...] = ()
         self.table = Table(self.fields, library.app_wide, library.singletons, library.kin)
         self.folding = Folding(self.sites, self.table, self.fields, self.is_own)
-        self.summaries: dict[int, Summary] = {}
-        self.shapes: dict[int, MethodShape] = {}
+        self.summaries: MutableMapping[int, Summary] = {}
+        self.shapes: MutableMapping[int, MethodShape] = {}
         self.damaged: dict[int, str] = {}
         self.folded: dict[int, int] = {}
+        self.merged: set[int] = set()
+        """Methods that merge the keys of all objects."""
         self._lowered: dict[int, Lowered] = {}
         self._passes: dict[tuple[int, bool, int], bool] = {}
         self._dispatch: dict[tuple[int, int], int] = {}

@@ -98,6 +98,8 @@ class ShapePass:
             self.levels[m] = level
             if fold:
                 ctx.folded[m] = fold
+            if merge:
+                ctx.merged.add(m)
 
     def readable(self, m: int) -> bool:
         """False for a method whose code is damaged: it is noted, and does nothing."""

@@ -247,7 +247,7 @@ def _maps() -> Any:
 
 
 def _taller(a: Any) -> Any:
-    return np.concatenate([a, np.zeros_like(a)])
+    return np.concatenate([a, np.zeros((max(len(a), 4), *a.shape[1:]), a.dtype)])
 
 
 def _wider(a: Any) -> Any:
@@ -302,6 +302,11 @@ class _Rows:
         return int.from_bytes(self._rb[row].tobytes(), "little")
 
 
+def left_out(state: MethodState) -> frozenset[int]:
+    """Rows that are of no use, as they stay empty."""
+    return frozenset(r for r in state.code.spare if not state.arrays.rb[r].any())
+
+
 def load(shape: MethodShape, world: WorldArrays, state: MethodState) -> None:
     """Fills a shape with what is known of its method."""
     s = state.arrays
@@ -313,10 +318,10 @@ def load(shape: MethodShape, world: WorldArrays, state: MethodState) -> None:
     shape.rows, shape.filter, shape.row_keys = [], [], []
     facts, info = ints(s.rb[:rows]), s.ri[:rows].tolist()
     entry, stored = ints(s.eb), ints(s.sb)
-    left_out = {r for r in state.code.spare if not facts[r]}
+    without = left_out(state)
     number = {}
     for row, (kind, a, b, c, filter_, e, _, _) in enumerate(info):
-        if row in left_out:
+        if row in without:
             continue
         at = number[row] = len(shape.rows)
         shape.rows.append(facts[row])

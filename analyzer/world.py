@@ -262,6 +262,27 @@ class WorldArrays:
             self._number.setdefault(key, len(known))
             known.append(key)
 
+    # -- members of the table ----------------------------------------------------------------------------------
+
+    def members(self) -> tuple[Any, Any]:
+        """Which sites and tokens are in the table now."""
+        w, hdr = self.arrays, self.arrays.hdr
+        return (
+            w.site[: hdr[lay.N_SITES], lay.S_FLAGS] & lay.SITE_MEMBER,
+            w.tok[: hdr[lay.N_TOKENS], lay.T_MEMBER].copy(),
+        )
+
+    def restore_members(self, known: tuple[Any, Any]) -> None:
+        """Takes back that others are in the table."""
+        sites, tokens = known
+        flags, tok = self.arrays.site[:, lay.S_FLAGS], self.arrays.tok[: self.arrays.hdr[lay.N_TOKENS]]
+        flags &= ~lay.SITE_MEMBER
+        flags[: len(sites)] |= sites
+        new = tok[len(tokens) :]
+        inside = (new[:, lay.T_KIND] == OBJECT) & (flags[np.maximum(new[:, lay.T_A], 0)] & lay.SITE_MEMBER > 0)
+        new[:, lay.T_MEMBER] = np.where(inside, new[:, lay.T_BASE], -1)
+        tok[: len(tokens), lay.T_MEMBER] = tokens
+
     def lookup(self, table: Any, kind: int, a: int) -> int:
         """Value of an entry of a map, or -1."""
         return int(self._kernels.lookup(table, kind, a, 0, 0))

@@ -138,9 +138,8 @@ def _limits(app: App) -> tuple[LimitRecord, ...]:
                 hits.setdefault("export_app" if ctx.is_own(m) else "export_library", set()).add(signature(m))
         for m in ctx.folded:
             hits.setdefault("tokens_per_method", set()).add(signature(m))
-        for m, shape in ctx.shapes.items():
-            if shape.merge_keys:
-                hits.setdefault("keys_per_object", set()).add(signature(m))
+        for m in ctx.merged:
+            hits.setdefault("keys_per_object", set()).add(signature(m))
         for m, _ in app.graph.cut:
             hits.setdefault("targets_per_call", set()).add(signature(m))
     limits = app.options.limits

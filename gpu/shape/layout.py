@@ -118,8 +118,8 @@ HD_SIZE = 24
 # Status of a kernel: what must be made larger, or which bound was hit.
 (
     FINE, GROW_ROWS, GROW_WORDS, GROW_TOKENS, GROW_MAP, GROW_ENTRIES, GROW_MASKS, GROW_SIGMA, GROW_WORLD, MISSING,
-    OVER_TOKENS, OVER_KEYS, OVER_EXPORT, GROW_PLAN, STOPPED, GROW_CACHE,
-) = range(16)  # fmt: skip
+    OVER_TOKENS, OVER_KEYS, OVER_EXPORT, GROW_PLAN, STOPPED, GROW_CACHE, GROW_ENCODED, AGAIN,
+) = range(18)  # fmt: skip
 
 # ri: rows of a method.
 R_KIND, R_A, R_B, R_C, R_FILTER, R_ENTRY, R_NEXT, R_STAMP = range(8)
@@ -211,6 +211,79 @@ class Out(Block):
 
 
 O_COLS, O_ROWS, O_SLOTS = range(3)
+
+
+class Flow(Block):
+    """The control flow of a method, and what its primitives clear."""
+
+    FIELDS = (
+        ("returns", np.uint8, 1),  # uint8[operations]
+        ("throws", np.uint8, 1),  # uint8[operations]
+        ("ops", np.int32, 1),  # int32[blocks + 1] operations of each block
+        ("range", np.int32, 1),  # int32[blocks] try range that covers the block, or -1
+        ("succ_off", np.int32, 1),  # int32[blocks + 1]
+        ("succ", np.int32, 1),
+        ("range_off", np.int32, 1),  # int32[ranges + 1]
+        ("handler", np.int32, 1),  # int32[:] block
+        ("clear_off", np.int32, 1),  # int32[primitives + 1]
+        ("clear", np.int32, 1),  # int32[:] rows that a primitive clears
+    )
+
+
+class Encoding(Block):
+    """The encoded problem as it grows, and scratch for one method. `X_off` of the problem are the ends here."""
+
+    FIELDS = (
+        ("cnt", np.int64, 1),  # int64[E_SIZE] how much of each is in use
+        ("per", np.int32, 2),  # int32[methods, PER_COLUMNS]
+        ("col", np.int32, 2),  # int32[:, 2] (flag, export column or -1)
+        ("row", np.int32, 2),  # int32[:, 4] (kind, mask, row in the state, its kind there)
+        ("mask_end", np.int32, 1),
+        ("mask", np.int32, 1),  # int32[:] column
+        ("link_end", np.int32, 1),
+        ("link", np.int32, 2),  # int32[:, 2] (column, row)
+        ("entry", np.int32, 2),  # int32[:, 2] (row, column)
+        ("block", np.int32, 2),  # int32[:, 2] ends of (successors, operations)
+        ("succ", np.int32, 1),
+        ("op", np.int32, 2),  # int32[:, OP_COLUMNS]
+        ("clear", np.int32, 1),
+        ("call_end", np.int32, 1),  # int32[:] end of applications
+        ("app", np.int32, 2),  # int32[:, 3] (summary, end of bindings, end of writes)
+        ("bind", np.int32, 2),  # int32[:, 3] (at, link, mask)
+        ("write", np.int32, 2),  # int32[:, 3] (row, link, mask)
+        ("export", np.int32, 2),  # int32[:, 4] (row, export row, column not exported or -1, mask)
+        ("place", np.int32, 2),  # int32[:, 2] per operation: (block or -1, operations of the block before it)
+        ("constant", np.int32, 1),  # int32[:] constant summaries
+        ("known", np.int32, 2),  # map: masks and links of a method by content
+        ("number", np.int32, 1),  # int32[methods of the program] number of its summary, or -1
+        ("constant_of", np.int32, 1),  # int32[summaries] number among the constant ones, or -1
+        # Scratch.
+        ("map", np.int32, 1),  # int32[rows of the state] row, or -1
+        ("first", np.int32, 1),  # int32[operations] first primitive of an operation, or -1
+        ("next", np.int32, 1),  # int32[primitives] next primitive of the same operation, or -1
+        ("node", np.int32, 2),  # int32[:, NODE_COLUMNS] blocks before they are numbered
+        ("edge", np.int32, 2),  # int32[:, 2] (node, next edge of the same node or -1)
+        ("draft", np.int32, 2),  # int32[:, OP_COLUMNS] operations by node
+        ("stack", np.int32, 2),  # int32[nodes, 2] (node, edge to go on with)
+        ("order", np.int32, 1),  # int32[nodes]
+        ("applied", np.int32, 2),  # int32[:, 2] (target or -1, summary) of the call at hand
+    )
+
+
+# cnt
+(
+    E_COLS, E_ROWS, E_MASKS, E_MASK_COLS, E_LINKS, E_PAIRS, E_ENTRIES, E_BLOCKS, E_SUCCS, E_OPS, E_CLEARS, E_CALLS,
+    E_APPS, E_BINDS, E_WRITES, E_EXPORTS, E_PLACES, E_CONSTANTS, E_NODES, E_EDGES, E_DRAFTS, E_APPLIED, E_SERIAL,
+    E_NUMBER,
+) = range(24)  # fmt: skip
+E_SIZE = 24
+PER_COLS, PER_ROWS, PER_ENTRIES, PER_BLOCKS, PER_EXIT, PER_EXPORTS, PER_PLACES = range(7)
+PER_COLUMNS = 7
+OP_KIND, OP_DST, OP_SRC, OP_LINK, OP_MASK, OP_ORIGIN, OP_EXTRA, OP_CLEAR = range(8)
+"""OP_EXTRA: it is an effect at an exceptional edge. OP_CLEAR: in drafts the primitive, else the end of rows."""
+OP_COLUMNS = 8
+NODE_FIRST, NODE_END, NODE_EDGE, NODE_LAST, NODE_NUMBER = range(5)
+NODE_COLUMNS = 5
 
 
 def new_map(entries: int) -> np.ndarray[Any, np.dtype[np.int32]]:
