@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KERNELS = ("gpu.shape.clears", "gpu.shape.export", "gpu.shape.method", "gpu.cpu", "gpu.flows")
+KERNELS = ("gpu.shape.clears", "gpu.shape.export", "gpu.shape.method", "gpu.shape.encode", "gpu.cpu", "gpu.flows")
 """Modules whose kernels are compiled in a process of their own on the first run, while the code is read."""
 
 
