@@ -546,7 +546,8 @@ def destinations(w, s, code, e, c, sid, heap_only):
                 m = filter_mask(s, e, tmp, X_VALUE)
             add_write(s, e, pb.TO_CELLS, write_link(w, s, e, sg, smr[row, SR_OWNER], smr[row, SR_C]), m)
             continue
-        to, filter_ = np.int64(-1), np.int64(-1)
+        to = -1
+        filter_ = -1
         if heap_only and kind != STATIC:
             to = -1
         elif kind == RETURN or kind == RETURN_DATA:
