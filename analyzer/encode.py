@@ -18,6 +18,7 @@ from analyzer.ir import Body, Op
 from analyzer.shape import Context
 from analyzer.shape_state import MethodState, left_out
 from analyzer.tokens import Key
+from analyzer.world import WorldArrays
 from gpu.problem import Problem
 from gpu.shape import layout as lay
 from gpu.shape.layout import Encoding, Flow, new_map
@@ -98,6 +99,20 @@ class Layout:
         """Slot key per export row."""
         return self._source.ctx.summaries[self.method].rows
 
+    def slot(self, row: int) -> Key | int:
+        """The same of one row."""
+        if "rows" in self.__dict__:
+            return self.rows[row]
+        source = self._source
+        state, world = source.shapes.states[self.method], source.shapes.world
+        at = int(source.row_state[source.row_off[self.number] + row])
+        kind, a, b, c = state.arrays.ri[at, : lay.R_FILTER].tolist()
+        if kind == lay.VALUE:
+            return at
+        if kind == lay.CELL:
+            return (kind, world.key(int(state.arrays.tk[a, lay.TK_GID])), world.sparse(b))
+        return world.row_key(kind, a, b, c)
+
     def _span(self, off: Any) -> tuple[int, int]:
         first, end = off[self.number : self.number + 2].tolist()
         return first, end - first
@@ -126,6 +141,9 @@ class Encoded:
     """By method id."""
     kinds: Any
     """Kind of the slot key of each row of the problem, -1 for values."""
+    exports: Any
+    """(kind, a, b, c) of each export row of the methods' summaries, as the arrays of the shape pass have it."""
+    world: WorldArrays
 
     def rows_of_kind(self, kind: int) -> Iterator[tuple[Layout, int]]:
         """All rows whose slot key is of a kind, method by method."""
@@ -135,6 +153,13 @@ class Encoded:
         rows = found - self.problem.row_off[methods]
         for m, row in zip(methods.tolist(), rows.tolist(), strict=True):
             yield layouts[m], row
+
+    def exports_of_kind(self, kind: int) -> Iterator[tuple[int, Key]]:
+        """All export rows of methods whose slot key is of a kind, method by method: method, key."""
+        found = np.flatnonzero(self.exports[:, 0] == kind)
+        methods = np.searchsorted(self.problem.sumrow_off, found, side="right") - 1
+        for m, row in zip(self.problem.method_key[methods].tolist(), self.exports[found].tolist(), strict=True):
+            yield m, self.world.row_key(*row)
 
 
 class Encoder:
@@ -249,9 +274,12 @@ class Encoder:
             return
 
         def find() -> int:
+            before = int(state.arrays.hd[lay.R_COUNT])
             status = int(self._clears.clears(self._work.world.arrays, state.arrays, code, self._clear_off, self._clear))
             if status == lay.GROW_PLAN:
                 self._clear = np.zeros(2 * len(self._clear), np.int32)
+                return lay.AGAIN
+            if status == lay.FINE and state.arrays.hd[lay.R_COUNT] != before:  # cells that only a clear set names
                 return lay.AGAIN
             return status
 
@@ -327,7 +355,8 @@ class Encoder:
             per[:, lay.PER_PLACES].copy(), e.place,
         )  # fmt: skip
         layouts = {m: Layout(m, i, source) for i, m in enumerate(self.order)}
-        return Encoded(self._problem(per), layouts, rows[:, 3].astype(np.int8))
+        problem = self._problem(per)
+        return Encoded(problem, layouts, rows[:, 3].astype(np.int8), self._exports, self._work.world)
 
     def _problem(self, per: Any) -> Problem:
         e, cnt = self._arrays, self._arrays.cnt
@@ -369,6 +398,7 @@ class Encoder:
         summaries = w.smm[np.concatenate([own, constants])]
         cols = w.smc[_members(summaries[:, lay.SM_COLS], summaries[:, lay.SM_N_COLS])]
         rows = w.smr[_members(summaries[:, lay.SM_ROWS], summaries[:, lay.SM_N_ROWS])]
+        self._exports = rows[: summaries[:n, lay.SM_N_ROWS].sum(), : lay.SR_OWNER].copy()
         words, n_rows = summaries[n:, lay.SM_WORDS], summaries[n:, lay.SM_N_ROWS]
         of_row = np.repeat(words, n_rows)  # words of each row of a constant summary
         held = w.smb[_members(summaries[n:, lay.SM_BITS], words * n_rows)]

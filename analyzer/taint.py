@@ -11,7 +11,7 @@ from typing import Literal
 from analyzer.callgraph.scc import components
 from analyzer.idfg import Idfg
 from analyzer.models.types import Rule, Sink, Source
-from analyzer.tokens import CELL, SINK, STATIC, TAINT, UNKNOWN, Key, Site
+from analyzer.tokens import SINK, TAINT, UNKNOWN, Key, Site
 from analyzer.witness import Witnesses, WitnessStep
 from gpu.problem import CHANNEL
 
@@ -135,7 +135,7 @@ def _meetings(idfg: Idfg, rules_for: Callable[[str, str], tuple[Rule, ...]]) -> 
     rules: dict[tuple[int, int], tuple[Rule, ...]] = {}
     for method, layout in idfg.encoded.layouts.items():
         for row, columns in idfg.solution.labels(layout.number, CHANNEL):
-            key = layout.rows[row]
+            key = layout.slot(row)
             if isinstance(key, int) or key[0] != SINK:
                 continue
             labels = [(c, layout.columns[c]) for c in columns if layout.columns[c][0] == TAINT]
@@ -157,7 +157,7 @@ class SinkSites:
     """Call sites that sink rows stand for: its own, or all that folded rows of callees came from."""
 
     def __init__(self, idfg: Idfg) -> None:
-        self.ctx, self.layouts = idfg.ctx, idfg.encoded.layouts
+        self.ctx, self.encoded = idfg.ctx, idfg.encoded
         self._folded: dict[Key, dict[int, frozenset[int]]] = {}
         self._split: dict[frozenset[int], tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
@@ -183,22 +183,19 @@ class SinkSites:
     def _exported(self) -> dict[Key, set[int]]:
         """Folded sink row of a summary -> methods that have it."""
         found: dict[Key, set[int]] = {}
-        for method, layout in self.layouts.items():
-            for key in layout.summary_rows:
-                if key[0] == SINK and key[2] < 0:
-                    found.setdefault(key, set()).add(method)
+        for method, key in self.encoded.exports_of_kind(SINK):
+            if key[2] < 0:
+                found.setdefault(key, set()).add(method)
         return found
 
     @cached_property
     def _rows(self) -> dict[Key, dict[int, set[int]]]:
         """Folded sink row -> method -> sites of its rows that may be folded to that, and -1 for that row itself."""
         found: dict[Key, dict[int, set[int]]] = {}
-        for method, layout in self.layouts.items():
-            for key in reversed(layout.rows):
-                if isinstance(key, int) or key[0] in (CELL, STATIC):
-                    break  # channels come last
-                if key[0] == SINK:
-                    found.setdefault((SINK, key[1], -1, key[3]), {}).setdefault(method, set()).add(key[2])
+        for layout, row in self.encoded.rows_of_kind(SINK):
+            key = layout.slot(row)
+            assert not isinstance(key, int)
+            found.setdefault((SINK, key[1], -1, key[3]), {}).setdefault(layout.method, set()).add(key[2])
         return found
 
     def _below(self, row: Key) -> dict[int, frozenset[int]]:

@@ -73,6 +73,16 @@ def test_rows_of_a_kind_are_those_that_the_layouts_name() -> None:
     ]
     assert want
     assert [(layout.method, row) for layout, row in encoded.rows_of_kind(SINK)] == want
+    exported = [(m, key) for m, x in encoded.layouts.items() for key in x.summary_rows if key[0] == SINK]
+    assert exported
+    assert list(encoded.exports_of_kind(SINK)) == exported
+
+
+def test_one_row_has_the_name_that_it_has_among_all() -> None:
+    one, two = (gdroid.load(APKS / "Exceptions_Bad.apk").encoded.layouts for _ in range(2))
+    for m, layout in one.items():
+        assert layout.rows == [two[m].slot(row) for row in range(len(layout.rows))]
+        assert layout.rows == [layout.slot(row) for row in range(len(layout.rows))]
 
 
 def test_no_shape_is_made_for_an_app_without_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
