@@ -7,17 +7,17 @@ know (subtypes, dispatch, library models, the table) they ask for, and go on wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import numpy as np
 
-from analyzer.ir import Op
+from analyzer.answers import Answers
+from analyzer.lazy_shapes import Shapes, Summaries
 from analyzer.lower import CALL, OR, STORE
-from analyzer.shape import COARSEST, CallSite, Context, MethodShape
-from analyzer.shape_state import CodeWriter, Glance, MethodCode, MethodState, load
-from analyzer.summary import Summary
-from analyzer.table import ANY_MEMBER, FORGOTTEN_MEMBER, MANY, Place
+from analyzer.shape import COARSEST, MOST_OWN_PATHS, Context, MethodShape, on_every_path
+from analyzer.shape_state import CodeWriter, Glance, MethodCode, MethodState
+from analyzer.table import Place
 from analyzer.tokens import FORMAL, OBJECT, STATIC, Key
 from analyzer.world import WorldArrays
 from gpu.bits import bits_of
@@ -25,8 +25,6 @@ from gpu.errors import GdroidError
 from gpu.shape import layout as lay
 from gpu.shape.layout import Out, new_map
 
-MOST_OWN_PATHS = 64
-"""Formals through own fields that a summary over the cap may still name."""
 BUDGET = 300
 """Primitives that a kernel evaluates before it is asked whether there is time left."""
 
@@ -42,9 +40,6 @@ _GROWTH = frozenset(
         lay.GROW_CACHE,
     ]
 )
-
-
-V = TypeVar("V")
 
 
 class _Coarser(Exception):
@@ -70,16 +65,14 @@ class CompiledPass:
         self._clears: Any = clears
         self._writer = CodeWriter(self.world)
         self._codes: dict[int, MethodCode] = {}
-        self._states: dict[int, MethodState] = {}
-        self._places: dict[int, tuple[int, int, int, list[int]]] = {}
+        self.states: dict[int, MethodState] = {}
+        """What is known of each method that is done."""
+        self.answers = Answers(ctx, self.world, self._writer)
         self._contributed: list[Any] = []
         """int32[:, 3] each: member or -1, field, token."""
-        self._numbers: dict[frozenset[Key], list[int]] = {}
-        """Tokens of the sets that the table gave as an answer."""
-        self._related_fields: dict[tuple[int, int], tuple[frozenset[int], list[int]]] = {}
         self._written = np.zeros(3 << 14, np.int32)
         ctx.shapes = self._shapes = Shapes(self)
-        ctx.summaries = self._summaries = _Summaries(self)
+        ctx.summaries = self._summaries = Summaries(self)
         self.out = _new_out(256)
 
     # -- rounds ------------------------------------------------------------------------------------------------
@@ -99,13 +92,12 @@ class CompiledPass:
             dirty: set[int] | None = None
             while dirty is None or dirty:
                 self._round(dirty, progress)
-                found = dict(self._states), dict(self.levels), dict(ctx.folded), ctx.table.copy()
-                places = {place: int(self.world.arrays.lists[place]) for place in self._places}
-                done = *found, self.world.members(), places
+                found = dict(self.states), dict(self.levels), dict(ctx.folded), ctx.table.copy()
+                done = *found, self.world.members(), self.answers.places_now()
                 dirty = self.grow_table()
         except BaseException:
             if done is not None:
-                self._states, levels, ctx.folded, table, members, places = done
+                self.states, levels, ctx.folded, table, members, places = done
                 self.levels.clear()
                 self.levels.update(levels)
                 ctx.table.restore(table)
@@ -116,22 +108,19 @@ class CompiledPass:
 
     def _restore(self, members: tuple[Any, Any], places: dict[int, int]) -> None:
         """Takes back what the arrays know of a larger table."""
-        world = self.world
-        world.restore_members(members)
-        for place, (kind, a, b, _) in self._places.items():
-            at = places[place] if place in places else world.new_list(self._content(kind, a, b))
-            world.arrays.lists[place] = at
+        self.world.restore_members(members)
+        self.answers.restore_places(places)
 
     def _deliver(self) -> None:
         """Puts what was found where the stages after this one look for it."""
         self.world.pull_sites()
         mth = self.world.arrays.mth
         mth[:, lay.MT_SUMMARY] = 0
-        for m, state in self._states.items():
+        for m, state in self.states.items():
             mth[m, lay.MT_SUMMARY] = state.sid
-        self.ctx.merged = {m for m, state in self._states.items() if state.merge}
+        self.ctx.merged = {m for m, state in self.states.items() if state.merge}
         for found in (self._shapes, self._summaries):
-            found.states = self._states
+            found.states = self.states
             found.forget()
 
     def _round(self, dirty: set[int] | None, progress: Callable[[int, int], None]) -> None:
@@ -149,7 +138,7 @@ class CompiledPass:
                 progress(done + 1, len(ctx.graph.sccs))
 
     def _sid(self, m: int) -> int:
-        state = self._states.get(m)
+        state = self.states.get(m)
         return state.sid if state is not None else 0
 
     # -- components --------------------------------------------------------------------------------------------
@@ -162,7 +151,7 @@ class CompiledPass:
         # What had to be coarse with a smaller table has to be with a larger one.
         level = max((self.levels.get(m, 0) for m in members), default=0)
         fold = max((ctx.folded.get(m, 0) for m in members), default=0)
-        merge = any(m in self._states and self._states[m].merge for m in members)
+        merge = any(m in self.states and self.states[m].merge for m in members)
         while True:
             try:
                 states = self.attempt(members, level, fold, merge)
@@ -176,11 +165,11 @@ class CompiledPass:
                     fold += 1
             except BaseException:
                 for m in members:
-                    self._states.pop(m, None)
+                    self.states.pop(m, None)
                 raise
         for m, state in states.items():
             state.finish(self.world)
-            self._states[m] = state
+            self.states[m] = state
             self.levels[m] = level
             if fold:
                 ctx.folded[m] = fold
@@ -302,85 +291,7 @@ class CompiledPass:
 
     def respond(self) -> None:
         """Answers what kernels asked for."""
-        world, ctx = self.world, self.ctx
-        world.pull_sites()
-        hdr = world.arrays.hdr
-        asked = world.arrays.miss[: hdr[lay.N_MISSES]].tolist()
-        hdr[lay.N_MISSES] = 0
-        at = 0
-        while at < len(asked):
-            kind, n = asked[at], asked[at + 1]
-            question = asked[at + 2 : at + 2 + n]
-            at += 2 + n
-            a, b = question[0], question[1]
-            low, high = kind & 255, kind >> 8
-            if low == lay.K_TYPE:
-                world.answer_type(a)
-            elif low == lay.K_DISPATCH:
-                world.answer(kind, a, b, ctx.hierarchy.dispatch(a, b) + 2)
-            elif low == lay.K_PLACE:
-                items = self._content(high, a, b)
-                place = world.new_place(items)
-                self._places[place] = (high, a, b, items)
-                world.answer(kind, a, b, place)
-            else:
-                world.answer_effect(question, self._effect(question[3:]))
-        world.push_sites()
-        if hdr[lay.N_MISSES] * 2 > len(world.arrays.miss):
-            world.grow()
-
-    def _content(self, kind: int, a: int, b: int) -> list[int]:
-        """What a place of the table holds: tokens, or fields."""
-        world, table, most = self.world, self.ctx.table, self.ctx.limits.objects_per_static
-        member = world.key(a) if kind != lay.P_STATIC else ()
-        if kind == lay.P_RELATED:
-            return self._related(member, b)
-        if kind == lay.P_STATIC:
-            found = table.content(world.sparse(a), most)
-        elif kind == lay.P_REACHED:
-            if member == FORGOTTEN_MEMBER:
-                found = table.reached(member, world.through_of(b))
-            else:
-                found = table.reached(member)
-        elif table.may_hold(member, world.sparse(b)):
-            found = table.content((member, world.sparse(b)), most)
-        else:
-            return []
-        known = self._numbers.get(found)
-        if known is None:
-            known = self._numbers[found] = sorted(map(world.token, found))
-        return known
-
-    def _related(self, member: Key, f: int) -> list[int]:
-        """Fields of a member that a read of a field reads."""
-        held = self.ctx.table.fields_of(member)
-        known = self._related_fields.get((id(held), f))
-        if known is None or known[0] is not held:
-            found = [self.world.field(g) for g in self.ctx.fields.related(self.world.sparse(f), held)]
-            known = self._related_fields[id(held), f] = (held, found)
-        return known[1]
-
-    def _effect(self, vector: list[int]) -> int:
-        """Summary of a library call: number of the reference, then the texts of its arguments."""
-        number, *rest = vector
-        method, static, shimmed, marks_only, keyed = list(self._writer.references)[number]
-        keys: list[tuple[str, ...] | None] = []
-        at = 0
-        while keyed and at < len(rest):
-            n = rest[at]
-            if n < 0:
-                keys.append(None)
-                at += 1
-                continue
-            keys.append(tuple(sorted({self._text(i) for i in rest[at + 1 : at + 1 + n]})))
-            at += 1 + n
-        effect = self.ctx.library.effect(method, static, shimmed, marks_only, tuple(keys))
-        return self.world.add_summary(effect.summary)
-
-    def _text(self, number: int) -> str:
-        if number <= -2:
-            return self._writer.constants.texts[-2 - number]
-        return self.ctx.program.string(number)
+        self.answers.respond()
 
     def grant(self, state: MethodState) -> bool:
         """Asks the tests of the routes about objects that have not passed yet; whether one does."""
@@ -421,10 +332,8 @@ class CompiledPass:
     def must(self, state: MethodState, level: int) -> list[tuple[int, int]]:
         """Cells of formals (token, field), and statics (-1, field), that every path to a return overwrites."""
         shape = state.code.shape
-        if self.ctx.any_order(shape.method) or (level >= 2 and not shape.own and not self._may_clear(state)):
-            return []
         self._origins(state)
-        if not self._may_clear(state):
+        if self.ctx.any_order(shape.method) or not self._may_clear(state):
             return []
         rows = self._cleared(state)
         if not rows:
@@ -432,7 +341,7 @@ class CompiledPass:
         gains: list[set[int]] = [set() for _ in range(shape.low.body.n_blocks)]
         for op, row in rows:
             gains[shape.low.block_of[op]].add(row)
-        certain = _on_every_path(shape, gains)
+        certain = on_every_path(shape.low.body, gains)
         s, world = state.arrays, self.world
         result: set[tuple[int, int]] = set()
         for row in certain:
@@ -483,15 +392,9 @@ class CompiledPass:
         n = int(off[-1])
         if not n:
             return []
-        prims = np.repeat(np.arange(len(code.prm)), np.diff(off))
-        ops = np.where(
-            code.prm[prims, lay.P_KIND] == CALL,
-            code.cal[np.where(code.prm[prims, lay.P_KIND] == CALL, code.prm[prims, lay.P_OP], 0), lay.C_OP]
-            if len(code.cal)
-            else 0,
-            code.prm[prims, lay.P_OP],
-        )
-        return list(zip(ops.tolist(), out[:n].tolist(), strict=True))
+        ops, is_call = code.prm[:, lay.P_OP].copy(), code.prm[:, lay.P_KIND] == CALL
+        ops[is_call] = code.cal[ops[is_call], lay.C_OP]
+        return list(zip(np.repeat(ops, np.diff(off)).tolist(), out[:n].tolist(), strict=True))
 
     def _again(self, state: MethodState, status: int) -> None:
         if status == lay.MISSING:
@@ -528,10 +431,10 @@ class CompiledPass:
             self._mark_members(new)
         joined = np.zeros(int(world.arrays.hdr[lay.N_TOKENS]), bool)
         joined[[world.token(key) for key in new]] = True
-        changed = self._changed_places()
+        changed = self.answers.changed_places()
         return {
             m
-            for m, state in self._states.items()
+            for m, state in self.states.items()
             if (state.fold and new) or changed[state.places].any() or (new and joined[state.bases].any())
         }
 
@@ -549,37 +452,6 @@ class CompiledPass:
             place: Place = world.sparse(f) if member < 0 else (world.key(member), world.sparse(f))
             yield place, [world.key(gid) for gid in contents[begin:end]]
 
-    def _changed_places(self) -> Any:
-        """Marks, by number, the places of the table that hold something else now, and brings their lists up to date."""
-        world, changes, kin = self.world, self.ctx.table.changes, self.ctx.table.kin
-        unknown = int(world.arrays.hdr[lay.TOKEN_ANY_MEMBER])
-        fresh: list[int] = []
-        for place, (kind, a, b, items) in self._places.items():
-            member = world.key(a) if kind != lay.P_STATIC else ()
-            if kind == lay.P_REACHED:
-                stale = member in changes.reached or member == FORGOTTEN_MEMBER
-            elif kind == lay.P_RELATED:
-                stale = member in changes.fields
-            else:
-                stale = bool(changes.reached) and unknown in items
-                if kind == lay.P_STATIC:
-                    stale |= world.sparse(a) in changes.statics
-                else:
-                    f = world.sparse(b)
-                    stale |= (member, f) in changes.cells or (ANY_MEMBER, f) in changes.cells
-                    stale |= (member in MANY and f in changes.by_field) or (member[0] == OBJECT and member[1] in kin)
-            if not stale:
-                continue
-            now = self._content(kind, a, b)
-            if now != items:
-                fresh.append(place)
-                self._places[place] = (kind, a, b, now)
-                at = world.new_list(now)
-                world.arrays.lists[place] = at
-        changed = np.zeros(len(world.arrays.lists), bool)
-        changed[fresh] = True
-        return changed
-
     def _mark_members(self, new: set[Key]) -> None:
         """Tells the arrays which tokens are in the table now."""
         world = self.world
@@ -593,107 +465,6 @@ class CompiledPass:
         objects = np.flatnonzero(tok[:, lay.T_KIND] == OBJECT)
         inside = objects[world.arrays.site[tok[objects, lay.T_A], lay.S_FLAGS] & lay.SITE_MEMBER > 0]
         tok[inside, lay.T_MEMBER] = tok[inside, lay.T_BASE]
-
-
-class _Made(MutableMapping[int, V]):
-    """Something by method, made from the arrays when it is looked up."""
-
-    def __init__(self, work: CompiledPass) -> None:
-        self.work, self.world = work, work.world
-        self.states: dict[int, MethodState] = work._states
-        self._found: dict[int, tuple[MethodState, V]] = {}
-
-    def make(self, state: MethodState) -> V:
-        """What belongs to a state."""
-        raise NotImplementedError
-
-    def forget(self) -> None:
-        """Forgets what was made."""
-        self._found.clear()
-
-    def __getitem__(self, m: int) -> V:
-        state = self.states[m]
-        known = self._found.get(m)
-        if known is None or known[0] is not state:
-            known = self._found[m] = state, self.make(state)
-        return known[1]
-
-    def __setitem__(self, m: int, value: V) -> None:
-        raise TypeError("what the arrays say is fixed")
-
-    __delitem__ = None  # type: ignore[assignment]
-
-    def __contains__(self, m: object) -> bool:
-        return m in self.states
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.states)
-
-    def __len__(self) -> int:
-        return len(self.states)
-
-
-class Shapes(_Made[MethodShape]):
-    """Shapes by method."""
-
-    def make(self, state: MethodState) -> MethodShape:
-        """The shape of a method as it is known now."""
-        load(state.code.shape, self.world, state)
-        return state.code.shape
-
-    def code(self, m: int) -> MethodShape:
-        """The shape of a method for its code and calls alone."""
-        return self.states[m].code.shape
-
-    def guesses(self, m: int) -> Iterator[CallSite]:
-        """Calls of a method that apply a library effect that is a guess."""
-        state, lib = self.states[m], self.work.ctx.library
-        s = state.arrays
-        some = (s.rb & ~s.mk[lay.LABELS]).any(axis=1)
-        for call in state.code.shape.calls.values():
-            if (call.library or call.marked) and not lib.keyed(call.method):
-                receives = not call.dispatched or (call.args[0] >= 0 and bool(some[call.args[0]]))
-                if receives and lib.effect(call.method, call.static, call.shimmed, not call.library, ()).guess:
-                    yield call
-
-
-class _Summaries(_Made[Summary]):
-    """Summaries by method."""
-
-    def make(self, state: MethodState) -> Summary:
-        """The summary of a method, where it has one."""
-        return self.world.summary_of(state.sid)
-
-
-def _on_every_path(shape: MethodShape, gains: list[set[int]]) -> frozenset[int]:
-    """Rows that every path to a return gains."""
-    body = shape.low.body
-    preds: list[list[tuple[int, bool]]] = [[] for _ in range(body.n_blocks)]
-    for b in range(body.n_blocks):
-        for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
-            preds[s].append((b, True))
-        r = int(body.block_range[b])
-        if r >= 0:
-            for h in body.handler_block[body.range_off[r] : body.range_off[r + 1]].tolist():
-                preds[h].append((b, False))
-    state: list[frozenset[int] | None] = [None] * body.n_blocks
-    state[0] = frozenset()
-    again = True
-    while again:
-        again = False
-        for b in range(1, body.n_blocks):
-            known = [(state[q], after, q) for q, after in preds[b]]
-            incoming = [s | gains[q] if after else s for s, after, q in known if s is not None]
-            if incoming:
-                met = frozenset.intersection(*map(frozenset, incoming))
-                if met != state[b]:
-                    state[b], again = met, True
-    ends = [
-        frozenset(found | gains[b])
-        for b in range(body.n_blocks)
-        if (found := state[b]) is not None and Op.RETURN in body.op[body.block_off[b] : body.block_off[b + 1]]
-    ]
-    return frozenset.intersection(*ends) if ends else frozenset()
 
 
 def _new_out(n: int) -> Out:

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.compiled_pass import CompiledPass, Shapes
+from analyzer.compiled_pass import CompiledPass
 from analyzer.ir import Body, Op
+from analyzer.lazy_shapes import Shapes
 from analyzer.shape import Context
 from analyzer.shape_state import MethodState, left_out
 from analyzer.tokens import Key

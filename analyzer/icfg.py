@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from analyzer.callgraph.graph import CallGraph
-from analyzer.compiled_pass import Shapes
 from analyzer.ir import Body, Op
+from analyzer.lazy_shapes import Shapes
 from analyzer.program import Program
 from analyzer.shape import Context
 from gpu.errors import UnreadableInput
@@ -61,7 +61,7 @@ def _after(body: Body, heads: list[list[int]], block: int) -> list[int]:
     return list(dict.fromkeys(h for t in targets for h in heads[t]))
 
 
-def to_networkx(program: Program, graph: CallGraph) -> nx.MultiDiGraph:
+def to_networkx(program: Program, graph: CallGraph) -> nx.MultiDiGraph[tuple[str, int]]:
     """Nodes are (signature, index of the IR operation) with their `pc`; edges have a `kind`, which is also their key.
 
     flow: the next operation, past a call too. exception: to a handler. call: from a call to the first operation of
@@ -70,7 +70,7 @@ def to_networkx(program: Program, graph: CallGraph) -> nx.MultiDiGraph:
     """
     import networkx as nx
 
-    result = nx.MultiDiGraph()
+    result: nx.MultiDiGraph[tuple[str, int]] = nx.MultiDiGraph()
     bodies = {}
     for m in graph.methods:
         try:

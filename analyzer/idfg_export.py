@@ -152,7 +152,7 @@ def write_graphml(idfg: Idfg, path: Path) -> None:
         if view is not None:
             data["statement"] = legal(view.plain_text(op))
             data["facts"] = legal("; ".join(facts_text(view, op)))
-    renamed = nx.MultiDiGraph()
+    renamed: nx.MultiDiGraph[str] = nx.MultiDiGraph()
     for node in sorted(names, key=lambda n: (numbers[n[0]], n[1])):
         renamed.add_node(names[node], **graph.nodes[node])
 

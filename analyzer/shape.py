@@ -14,7 +14,7 @@ from analyzer import summary as summaries
 from analyzer.android.names import SHIM
 from analyzer.callgraph.graph import CallGraph
 from analyzer.hierarchy import Hierarchy
-from analyzer.ir import CallKind, Op
+from analyzer.ir import Body, CallKind, Op
 from analyzer.libcalls import HERE, Effect, LibraryCalls
 from analyzer.limits import Limits
 from analyzer.lower import CALL, DATA_ONLY, GEN, LOAD, OR, STORE, TABLE_GET, Lowered, Lowering, Primitive, is_dispatched
@@ -69,6 +69,9 @@ ESCAPES = -3
 
 COARSEST = 3
 """Highest level of `Folding`."""
+
+MOST_OWN_PATHS = 64
+"""Formals through own fields that a summary over the cap may still name."""
 
 EMPTY = Summary((), (), (), (), (), (), (), (), (), ())
 
@@ -1043,32 +1046,7 @@ class MethodShape:
             gains[self.low.block_of[p.op]].update(self.cleared(p))
         if not any(gains):
             return frozenset()
-        preds: list[list[tuple[int, bool]]] = [[] for _ in range(body.n_blocks)]
-        for b in range(body.n_blocks):
-            for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
-                preds[s].append((b, True))
-            r = int(body.block_range[b])
-            if r >= 0:
-                for h in body.handler_block[body.range_off[r] : body.range_off[r + 1]].tolist():
-                    preds[h].append((b, False))
-        state: list[frozenset[int] | None] = [None] * body.n_blocks
-        state[0] = frozenset()
-        again = True
-        while again:
-            again = False
-            for b in range(1, body.n_blocks):
-                known = [(state[q], after, q) for q, after in preds[b]]
-                incoming = [s | gains[q] if after else s for s, after, q in known if s is not None]
-                if incoming:
-                    met = frozenset.intersection(*map(frozenset, incoming))
-                    if met != state[b]:
-                        state[b], again = met, True
-        ends = [
-            frozenset(found | gains[b])
-            for b in range(body.n_blocks)
-            if (found := state[b]) is not None and Op.RETURN in body.op[body.block_off[b] : body.block_off[b + 1]]
-        ]
-        rows = frozenset.intersection(*ends) if ends else frozenset()
+        rows = on_every_path(body, gains)
         result: set[tuple[Key, int]] = set()
         for row in rows:
             key = self.row_keys[row]
@@ -1179,6 +1157,36 @@ class MethodShape:
                 taken |= through.get((DEEP, region[1], 0), nothing)
             found[region] = tuple(sorted(sources.get(region, ()), key=summaries.repr_key)), taken
         return found
+
+
+def on_every_path(body: Body, gains: list[set[int]]) -> frozenset[int]:
+    """What every path to a return gains; `gains` says what each block does."""
+    preds: list[list[tuple[int, bool]]] = [[] for _ in range(body.n_blocks)]
+    for b in range(body.n_blocks):
+        for s in body.succ[body.succ_off[b] : body.succ_off[b + 1]].tolist():
+            preds[s].append((b, True))
+        r = int(body.block_range[b])
+        if r >= 0:
+            for h in body.handler_block[body.range_off[r] : body.range_off[r + 1]].tolist():
+                preds[h].append((b, False))
+    state: list[frozenset[int] | None] = [None] * body.n_blocks
+    state[0] = frozenset()
+    again = True
+    while again:
+        again = False
+        for b in range(1, body.n_blocks):
+            known = [(state[q], after, q) for q, after in preds[b]]
+            incoming = [s | gains[q] if after else s for s, after, q in known if s is not None]
+            if incoming:
+                met = frozenset.intersection(*map(frozenset, incoming))
+                if met != state[b]:
+                    state[b], again = met, True
+    ends = [
+        frozenset(found | gains[b])
+        for b in range(body.n_blocks)
+        if (found := state[b]) is not None and Op.RETURN in body.op[body.block_off[b] : body.block_off[b + 1]]
+    ]
+    return frozenset.intersection(*ends) if ends else frozenset()
 
 
 def image(bits: int, sigma: list[int]) -> int:

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from analyzer.shape import COARSEST, EMPTY, Context, MethodShape, Overflow
+from analyzer.shape import COARSEST, EMPTY, MOST_OWN_PATHS, Context, MethodShape, Overflow
 from analyzer.summary import Summary
 from analyzer.table import Place, concrete
 from analyzer.tokens import FORMAL, OBJECT, TABLE, TABLE_CELL, Key, Through
 from gpu.bits import bits_of
 from gpu.errors import GdroidError
-
-MOST_OWN_PATHS = 64
-"""Formals through own fields that a summary over the cap may still name."""
 
 
 def own_paths(s: Summary) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -17,23 +17,24 @@ from gpu.shape.layout import Code, State, new_map
 if TYPE_CHECKING:
     from analyzer.shape import CallSite, MethodShape
 
-References = dict[tuple[int, bool, bool, bool, bool], int]
-"""(method, static, shimmed, sources and sinks only, looks at constant keys) -> number."""
+Reference = tuple[int, bool, bool, bool, bool]
+"""(method, static, shimmed, sources and sinks only, looks at constant keys) of a library call."""
+
+T = TypeVar("T")
 
 
-class Constants:
-    """Texts of constant numbers, numbered from -2 down."""
+class Numbered(Generic[T]):
+    """Values by number, in the order in which they turned up."""
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._known: dict[str, int] = {}
+        self.all: list[T] = []
+        self._known: dict[T, int] = {}
 
-    def number(self, text: str) -> int:
-        """Number of a text."""
-        found = self._known.get(text)
-        if found is None:
-            found = self._known[text] = -2 - len(self.texts)
-            self.texts.append(text)
+    def number(self, value: T) -> int:
+        """Number of a value, new or known."""
+        found = self._known.setdefault(value, len(self.all))
+        if found == len(self.all):
+            self.all.append(value)
         return found
 
 
@@ -57,8 +58,9 @@ class CodeWriter:
 
     def __init__(self, world: WorldArrays) -> None:
         self.world = world
-        self.references: References = {}
-        self.constants = Constants()
+        self.references = Numbered[Reference]()
+        self.constants = Numbered[str]()
+        """Texts of constant numbers; in the arrays number n is -2 - n, since strings of the app have the others."""
 
     def write(self, shape: MethodShape) -> MethodCode:
         """The code of a method."""
@@ -122,11 +124,11 @@ class CodeWriter:
         texts = len(lists)
         keyed = (call.library or call.marked) and ctx.library.keyed(call.method)
         reference = (call.method, call.static, call.shimmed, not call.library, keyed)
-        lists.append(self.references.setdefault(reference, len(self.references)))
+        lists.append(self.references.number(reference))
         lists.append(len(call.args) if keyed else 0)
         if keyed:
             known = shape.low.body.constant
-            lists += [self.constants.number(str(known[a])) if a in known else -1 for a in call.args]
+            lists += [-2 - self.constants.number(str(known[a])) if a in known else -1 for a in call.args]
         ret = ctx.program.method(call.method).ret
         body = shape.low.body
         return (

@@ -211,11 +211,11 @@ class App:
             self._idfgs[engine] = self._phase("solve", work)
         return self._idfgs[engine]
 
-    def call_graph(self) -> nx.DiGraph:
+    def call_graph(self) -> nx.DiGraph[str]:
         """The call graph as a networkx graph; nodes are signatures."""
         return self.graph.to_networkx(self.program)
 
-    def icfg(self) -> nx.DiGraph:
+    def icfg(self) -> nx.MultiDiGraph[tuple[str, int]]:
         """The inter-procedural control-flow graph; nodes are (signature, index of the IR operation)."""
         from analyzer.icfg import to_networkx
 

@@ -104,11 +104,11 @@ class CallGraph:
         """True when the method can, through calls, call itself."""
         return method in self._recursive
 
-    def to_networkx(self, program: Program) -> nx.DiGraph:
+    def to_networkx(self, program: Program) -> nx.DiGraph[str]:
         """The methods as nodes named by signature, and one edge per caller and callee."""
         import networkx as nx
 
-        graph = nx.DiGraph()
+        graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(program.signature(m) for m in self.methods)
         for m in self.methods:
             graph.add_edges_from((program.signature(m), program.signature(t)) for t in self.callees(m))

@@ -9,7 +9,8 @@ import numpy as np
 
 from gpu.jit import kernel
 from gpu.shape import bits
-from gpu.shape.cells import answer, mask, named_row, read, read_through, token, write, write_cells
+from gpu.shape.cells import named_row, token, write
+from gpu.shape.filters import answer, mask
 from gpu.shape.layout import (
     BY_TYPE,
     C_ARGS,
@@ -44,9 +45,6 @@ from gpu.shape.layout import (
     EXACT,
     F_FLAGS,
     F_WILD,
-    FIELD_ANY,
-    FIELD_ELEM,
-    FIELD_OUTER,
     FIELD_STAR,
     FRESH,
     GROW_SIGMA,
@@ -123,7 +121,8 @@ from gpu.shape.layout import (
     X_VALUE,
 )
 from gpu.shape.maps import find, mix, put
-from gpu.shape.names import intern, library_site
+from gpu.shape.names import intern, library_site, reads_group
+from gpu.shape.reads import read, read_through, write_cells
 from gpu.shape.signatures import CODE, INT, STATE, U8X2, WORLD
 
 
@@ -131,7 +130,7 @@ from gpu.shape.signatures import CODE, INT, STATE, U8X2, WORLD
 def stamp(w, s, f):
     """When a read of a field last came to read something else."""
     hdr, hd = w.hdr, s.hd
-    if f == hdr[FIELD_ANY] or f == hdr[FIELD_ELEM] or f == hdr[FIELD_OUTER]:
+    if reads_group(w, f):
         return hd[HEAP_STAMP]
     found = max(find(s.mp, M_STAMP, f, 0, 0), find(s.mp, M_STAMP, hdr[FIELD_STAR], 0, 0))
     if w.fld[f, F_WILD] >= 0:

@@ -10,7 +10,8 @@ import numpy as np
 from gpu.jit import kernel
 from gpu.shape import bits
 from gpu.shape.calls import of_library, of_target, rename, split, substitute
-from gpu.shape.cells import known_type, may_be, token
+from gpu.shape.cells import token
+from gpu.shape.filters import known_type, may_be
 from gpu.shape.layout import (
     C_DISPATCHED,
     C_IN_CYCLE,

@@ -20,12 +20,8 @@ from gpu.shape.layout import (
     DEEP,
     F_FLAGS,
     F_THROUGH,
-    F_WILD,
-    FIELD_ANY,
     FIELD_BELOW,
     FIELD_BELOW_OWN,
-    FIELD_ELEM,
-    FIELD_OUTER,
     FIELD_STAR,
     FINE,
     FOLD,
@@ -54,7 +50,6 @@ from gpu.shape.layout import (
     PATH_LENGTH,
     PLAN_COUNT,
     PSEUDO,
-    PSEUDO_FIELD,
     R_A,
     R_B,
     R_C,
@@ -119,7 +114,7 @@ from gpu.shape.layout import (
     X_VALUE,
 )
 from gpu.shape.maps import find, put, slot_of
-from gpu.shape.names import fold, intern, meets, union
+from gpu.shape.names import fold, intern, meets, reads_field, union
 from gpu.shape.signatures import I4, INT, OUT, STATE, WORLD
 
 
@@ -406,21 +401,6 @@ def sort(order, key, n, width):
         gap //= 3
 
 
-@kernel(INT(WORLD, INT, INT), helper=True)
-def reads_field(w, f, g):
-    """Whether a read of field f reads a cell of field g."""
-    hdr, fld = w.hdr, w.fld
-    if f == hdr[FIELD_OUTER]:
-        return 1 if fld[g, F_FLAGS] & PSEUDO_FIELD and g != hdr[FIELD_BELOW] and g != hdr[FIELD_BELOW_OWN] else 0
-    if f == g:
-        return 1
-    if f == hdr[FIELD_ANY] or f == hdr[FIELD_ELEM]:
-        return 1 if g == hdr[FIELD_STAR] or fld[g, F_WILD] == f else 0
-    if fld[f, F_FLAGS] & OWN_FIELD:
-        return 0
-    return 1 if g == hdr[FIELD_STAR] or g == fld[f, F_WILD] else 0
-
-
 @kernel(INT(WORLD, STATE, OUT, INT, INT), helper=True)
 def write_out(w, s, o, level, n_must):
     """Writes the summary behind the others; its number, -1 where there is no room."""
@@ -642,6 +622,7 @@ def contributions(w, s, out):
             continue
         e = ri[row, R_ENTRY]
         h = g = np.int64(0)
+        nothing = True
         for k in range(s.rb.shape[1]):
             x = s.rb[row, k]
             if skip_entry and e >= 0:
@@ -649,11 +630,12 @@ def contributions(w, s, out):
             while x:
                 gid = np.int64(tk[64 * k + bits.lowest(x), TK_GID])
                 x &= x - bits.ONE
+                nothing = False
                 h += (gid + 1) * 0x9E3779B1
                 g ^= (gid + 7) * (gid + 0x2545F491) * 0x85EBCA77
         h = (h ^ (h >> 32)) & 0x7FFFFFFF
         g = (g ^ (g >> 31)) & 0x7FFFFFFF
-        if h == 0 or find(w.known, K_ROW_SEEN + 256 * (member + 2), f, h, g) >= 0:
+        if nothing or find(w.known, K_ROW_SEEN + 256 * (member + 2), f, h, g) >= 0:
             continue
         for k in range(s.rb.shape[1]):
             x = s.rb[row, k]

@@ -8,18 +8,8 @@ from __future__ import annotations
 from gpu.jit import kernel
 from gpu.shape import bits
 from gpu.shape.calls import call, is_settled, stamp
-from gpu.shape.cells import (
-    begin_again,
-    begin_entry,
-    mask,
-    named_row,
-    new_row,
-    place,
-    read,
-    token,
-    write,
-    write_cells,
-)
+from gpu.shape.cells import begin_again, begin_entry, named_row, new_row, place, token, write
+from gpu.shape.filters import mask
 from gpu.shape.layout import (
     ANY_MISSED,
     CHANGED,
@@ -55,6 +45,7 @@ from gpu.shape.layout import (
 )
 from gpu.shape.maps import put
 from gpu.shape.names import intern
+from gpu.shape.reads import read, write_cells
 from gpu.shape.signatures import CODE, I4X2, INT, STATE, WORLD
 
 

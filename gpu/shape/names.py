@@ -1,4 +1,4 @@
-"""Tokens: interning, folding; the sets of fields that regions are reached through (semantics.md 1 and 4)."""
+"""Tokens and fields: interning and folding of tokens, what a read reads, sets of fields (semantics.md 1 and 4)."""
 
 # The signature of a kernel is its type, so annotations would only repeat it.
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -25,6 +25,7 @@ from gpu.shape.layout import (
     FIELD_BELOW,
     FIELD_BELOW_OWN,
     FIELD_ELEM,
+    FIELD_OUTER,
     FIELD_STAR,
     FORGOT,
     FORGOTTEN,
@@ -351,3 +352,25 @@ def lookup(table, kind, a, b, c):
 def store(table, kind, a, b, c, value):
     """As `put`, for the caller of kernels."""
     return put(table, kind, a, b, c, value)
+
+
+@kernel(INT(WORLD, INT), helper=True)
+def reads_group(w, f):
+    """Whether a read of field f reads a whole group of fields; see `reads_field`."""
+    hdr = w.hdr
+    return 1 if f == hdr[FIELD_OUTER] or f == hdr[FIELD_ANY] or f == hdr[FIELD_ELEM] else 0
+
+
+@kernel(INT(WORLD, INT, INT), helper=True)
+def reads_field(w, f, g):
+    """Whether a read of field f reads a cell of field g."""
+    hdr, fld = w.hdr, w.fld
+    if f == hdr[FIELD_OUTER]:
+        return 1 if fld[g, F_FLAGS] & PSEUDO_FIELD and g != hdr[FIELD_BELOW] and g != hdr[FIELD_BELOW_OWN] else 0
+    if f == g:
+        return 1
+    if f == hdr[FIELD_ANY] or f == hdr[FIELD_ELEM]:
+        return 1 if g == hdr[FIELD_STAR] or fld[g, F_WILD] == f else 0
+    if fld[f, F_FLAGS] & OWN_FIELD:
+        return 0
+    return 1 if g == hdr[FIELD_STAR] or g == fld[f, F_WILD] else 0

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import gdroid
-from analyzer.compiled_pass import CompiledPass, Shapes
+from analyzer.compiled_pass import CompiledPass
 from analyzer.encode import Encoded, Encoder
+from analyzer.lazy_shapes import Shapes
 from analyzer.limits import Limits
 from analyzer.shape import Context
 from analyzer.shape_state import MethodState
