@@ -1,4 +1,4 @@
-"""The shape pass: which tokens, cells and channels can occur at all (semantics.md 2).
+"""The readable shape pass: which tokens, cells and channels can occur at all (semantics.md 2).
 
 Per method a flow-insensitive least fixed point over SSA values; per strongly connected component repeated until no
 summary grows; for the app repeated until the table of library statics is stable. What it finds fixes the numbering of
@@ -8,8 +8,10 @@ rows and columns, the clear sets, the call targets and every folding of the enco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import cast
 
-from analyzer.shape import COARSEST, EMPTY, MOST_OWN_PATHS, Context, MethodShape, Overflow
+from analyzer.readable_shape import Overflow, ReadableShape
+from analyzer.shape import COARSEST, EMPTY, MOST_OWN_PATHS, Context, MethodShape
 from analyzer.summary import Summary
 from analyzer.table import Place, concrete
 from analyzer.tokens import FORMAL, OBJECT, TABLE, TABLE_CELL, Key, Through
@@ -27,6 +29,8 @@ class ShapePass:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
+        self.shapes: dict[int, ReadableShape] = {}
+        ctx.shapes = cast(dict[int, MethodShape], self.shapes)
         self.levels: dict[int, int] = {}
         """Export level of each method."""
         self._news: set[int] = set()
@@ -45,12 +49,14 @@ class ShapePass:
             while dirty is None or dirty:
                 self._round(dirty, progress)
                 table = ctx.table.copy()
-                found = dict(ctx.shapes), dict(ctx.summaries), dict(self.levels), dict(ctx.folded)
+                found = dict(self.shapes), dict(ctx.summaries), dict(self.levels), dict(ctx.folded)
                 done = *found, table
                 dirty = self.grow_table()
         except BaseException:
             if done is not None:
-                ctx.shapes, ctx.summaries, levels, ctx.folded, table = done
+                shapes, ctx.summaries, levels, ctx.folded, table = done
+                self.shapes.clear()
+                self.shapes.update(shapes)
                 self.levels.clear()
                 self.levels.update(levels)
                 ctx.table.restore(table)
@@ -74,7 +80,7 @@ class ShapePass:
         # What had to be coarse with a smaller table has to be with a larger one.
         level = max((self.levels.get(m, 0) for m in members), default=0)
         fold = max((ctx.folded.get(m, 0) for m in members), default=0)
-        merge = any(m in ctx.shapes and ctx.shapes[m].merge_keys for m in members)
+        merge = any(m in self.shapes and self.shapes[m].merge_keys for m in members)
         while True:
             try:
                 self.attempt(members, level, fold, merge)
@@ -88,7 +94,7 @@ class ShapePass:
                     fold += 1
             except BaseException:
                 for m in members:
-                    ctx.shapes.pop(m, None)
+                    self.shapes.pop(m, None)
                     ctx.summaries.pop(m, None)
                 raise
         for m in members:
@@ -114,7 +120,7 @@ class ShapePass:
         for m in members:
             self._news.add(m)
             ctx.summaries[m] = EMPTY
-            ctx.shapes[m] = MethodShape(ctx, m, fold, merge)
+            self.shapes[m] = ReadableShape(ctx, m, fold, merge)
         loop = len(members) > 1 or any(m in ctx.graph.callees(m) for m in members)
         again = True
         inside = {m: [t for t in ctx.graph.callees(m) if t in members] for m in members}
@@ -122,7 +128,7 @@ class ShapePass:
         while again:
             again = False
             for m in members:
-                shape = ctx.shapes[m]
+                shape = self.shapes[m]
                 used = [id(ctx.summaries[t]) for t in inside[m]]
                 if seen.get(m) == used:
                     continue
@@ -134,17 +140,17 @@ class ShapePass:
                 if found != ctx.summaries[m]:
                     ctx.summaries[m] = found
                     again = loop
-        for m, must in [(m, ctx.shapes[m].must(level)) for m in members]:
+        for m, must in [(m, self.shapes[m].must(level)) for m in members]:
             if must:
-                ctx.summaries[m] = ctx.shapes[m].export(level, must)
+                ctx.summaries[m] = self.shapes[m].export(level, must)
 
     def grow_table(self) -> set[int]:
         """Moves what methods wrote to library statics into the table; the methods that see a difference."""
         new = self.ctx.table.add(list(self.contributions()))
         self._news = set()
-        return {m for m, shape in self.ctx.shapes.items() if self.sees(shape, new)}
+        return {m for m, shape in self.shapes.items() if self.sees(shape, new)}
 
-    def sees(self, shape: MethodShape, new: set[Key]) -> bool:
+    def sees(self, shape: ReadableShape, new: set[Key]) -> bool:
         """Whether a method would read something else from the table now, or holds an object that joined it."""
         if shape.fold and new:  # objects of the table keep their names, so that what was folded comes apart
             return True
@@ -162,7 +168,7 @@ class ShapePass:
     def contributions(self) -> Iterator[tuple[Place, Key]]:
         """(static field or (member, field) of the table, token) that a method writes which has news."""
         table = self.ctx.table
-        for shape in (self.ctx.shapes[m] for m in sorted(self._news)):
+        for shape in (self.shapes[m] for m in sorted(self._news)):
             self.ctx.check()
             for key, row in shape.named.items():
                 if key[0] in (TABLE, TABLE_CELL):
@@ -176,7 +182,7 @@ class ShapePass:
                             for content in self.concrete(shape, shape.rows[row] & ~shape.entry.get(row, 0)):
                                 yield (member, f), content
 
-    def concrete(self, shape: MethodShape, bits: int) -> Iterator[Key]:
+    def concrete(self, shape: ReadableShape, bits: int) -> Iterator[Key]:
         """What the table holds of a row."""
         for token in bits_of(bits):
             key = concrete(shape.keys[token])
