@@ -1,8 +1,7 @@
-"""The shape of one method: which tokens, cells and channels can occur in it at all (semantics.md 2).
+"""The shape of one method: its calls and primitives, and which tokens, cells and channels can occur in it at all.
 
-A flow-insensitive least fixed point over SSA values, under the present summaries of its callees. It fixes the numbering
-of rows and columns, the clear sets, the call targets and every folding of the encoded problem. `analyzer.shape_pass`
-runs it over the app.
+What occurs is found by `analyzer.compiled_pass`; `analyzer.readable_shape` has the equations (semantics.md 2). It fixes
+the numbering of rows and columns, the clear sets, the call targets and every folding of the encoded problem.
 """
 
 from __future__ import annotations

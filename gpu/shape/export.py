@@ -118,8 +118,8 @@ from gpu.shape.names import fold, intern, meets, reads_field, union
 from gpu.shape.signatures import I4, INT, OUT, STATE, WORLD
 
 
-@kernel(INT(WORLD, STATE, INT, INT), helper=True)
-def has_news(s_unused, s, row, kept):
+@kernel(INT(STATE, INT, INT), helper=True)
+def has_news(s, row, kept):
     """Whether a row holds more than it held on entry; `kept`: what was stored again counts too."""
     e = s.ri[row, R_ENTRY]
     for k in range(s.rb.shape[1]):
@@ -175,7 +175,7 @@ def plan(w, s, o):
         if kind == RETURN or kind == THROWN:
             take(w, s, o, row, 0, 0)
         elif kind == STATIC or kind == PSEUDO:
-            if has_news(w, s, row, 1):
+            if has_news(s, row, 1):
                 take(w, s, o, row, 1, 0)
         elif kind == TABLE or kind == TABLE_CELL or kind == SINK:
             good = False
@@ -186,7 +186,7 @@ def plan(w, s, o):
                 take(w, s, o, row, 0, 0 if kind == SINK else 1)
         elif kind == CELL:
             owner = w.tok[tk[ri[row, R_A], TK_GID], T_KIND]
-            if (owner == FORMAL or owner == DEEP) and has_news(w, s, row, 1):
+            if (owner == FORMAL or owner == DEEP) and has_news(s, row, 1):
                 take(w, s, o, row, 1, 0)
     again = True
     while again:
@@ -203,7 +203,7 @@ def plan(w, s, o):
                     continue
                 row = tk[t, TK_CELLS]
                 while row >= 0:
-                    if has_news(w, s, row, 0):
+                    if has_news(s, row, 0):
                         take(w, s, o, row, 0, 0)
                     row = ri[row, R_NEXT]
                 if hd[STATUS]:
