@@ -7,7 +7,8 @@ know (subtypes, dispatch, library models, the table) they ask for, and go on wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -196,33 +197,37 @@ class CompiledPass:
         ctx = self.ctx
         states = {m: MethodState.new(self._codes[m], fold, merge) for m in members}
         inside = {m: [t for t in ctx.graph.callees(m) if t in states] for m in members}
-        loop = len(members) > 1 or any(m in inside[m] for m in members)
         mth = self.world.arrays.mth
         for m in members:
             mth[m, lay.MT_SUMMARY] = 0
         self.world.push_sites()
         for state in states.values():
             self.start(state)
-        seen: dict[int, list[int]] = {}
-        again = True
-        while again:
-            again = False
-            for m in members:
-                used = [int(mth[t, lay.MT_SUMMARY]) for t in inside[m]]
-                if seen.get(m) == used:
-                    continue
-                seen[m] = used
-                state = states[m]
-                self.solve(state)
-                sid = self.export(state, level)
-                smm = self.world.arrays.smm
-                entries, paths = smm[sid, [lay.SM_ENTRIES, lay.SM_PATHS]].tolist()
-                if level < COARSEST and entries > state.code.shape.cap and (level < 2 or paths > MOST_OWN_PATHS):
-                    raise _Coarser(lay.OVER_EXPORT)
-                old = int(mth[m, lay.MT_SUMMARY])
-                if not self._export.same(self.world.arrays, old, sid):
-                    mth[m, lay.MT_SUMMARY] = sid
-                    again = loop
+        order = {m: i for i, m in enumerate(_callees_first(members, inside))}
+        callers: dict[int, list[int]] = {m: [] for m in members}
+        for m in members:
+            for t in inside[m]:
+                callers[t].append(m)
+        # Always the first that has to be looked at again: what is innermost settles before its callers go on.
+        waiting = list(range(len(members)))
+        queued = set(waiting)
+        at = list(order)
+        while waiting:
+            i = heapq.heappop(waiting)
+            queued.discard(i)
+            m, state = at[i], states[at[i]]
+            self.solve(state)
+            sid = self.export(state, level)
+            smm = self.world.arrays.smm
+            entries, paths = smm[sid, [lay.SM_ENTRIES, lay.SM_PATHS]].tolist()
+            if level < COARSEST and entries > state.code.shape.cap and (level < 2 or paths > MOST_OWN_PATHS):
+                raise _Coarser(lay.OVER_EXPORT)
+            old = int(mth[m, lay.MT_SUMMARY])
+            if not self._export.same(self.world.arrays, old, sid):
+                mth[m, lay.MT_SUMMARY] = sid
+                for j in sorted({order[c] for c in callers[m]} - queued):
+                    heapq.heappush(waiting, j)
+                    queued.add(j)
         for m in members:
             states[m].sid = int(mth[m, lay.MT_SUMMARY])
         found = [(m, self.must(states[m], level)) for m in members]
@@ -474,3 +479,20 @@ def _new_out(n: int) -> Out:
         np.zeros((n, lay.SR_COLUMNS), np.int32), np.zeros((n, (2 * n + 63) // 64), np.uint64),
         np.zeros(2 * n, np.int32), np.zeros(n, np.int32), np.zeros(2 * n, np.int32), np.zeros(3 * n + 8, np.int32),
     )  # fmt: skip
+
+
+def _callees_first(members: Sequence[int], callees: Mapping[int, Sequence[int]]) -> list[int]:
+    """Members of a component in post-order of a depth-first walk."""
+    known, order = set[int](), list[int]()
+    for root in members:
+        work = [] if root in known else [(root, iter(callees[root]))]
+        known.add(root)
+        while work:
+            for t in work[-1][1]:
+                if t not in known:
+                    known.add(t)
+                    work.append((t, iter(callees[t])))
+                    break
+            else:
+                order.append(work.pop()[0])
+    return order
