@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.framework.families import parameter_types
-from analyzer.type_graph import TypeGraph
+from analyzer.type_graph import NOTHING_MODELLED, Modelled, TypeGraph
 
 if TYPE_CHECKING:
     from analyzer.framework import Framework
-    from analyzer.program import Program
+    from analyzer.program import ClassDef, Program
 
 _PUBLIC, _PRIVATE, _PROTECTED, _STATIC = 0x1, 0x2, 0x4, 0x8
 
@@ -33,7 +33,7 @@ class _Call(NamedTuple):
 class Hierarchy(TypeGraph):
     """What objects of a type may be and which methods run on them; ids are those of `program`. Memoised."""
 
-    def __init__(self, program: Program, framework: Framework) -> None:
+    def __init__(self, program: Program, framework: Framework, modelled: Modelled = NOTHING_MODELLED) -> None:
         self._may_be: dict[int, dict[int, bool]] = {}
         self._may_be_exactly: dict[int, dict[int, bool]] = {}
         self._own: dict[int, dict[tuple[str, str], int]] = {}
@@ -43,7 +43,8 @@ class Hierarchy(TypeGraph):
         self._dispatched: dict[int, dict[int, int]] = {}  # method -> receiver -> definition
         self._overrides: dict[int, tuple[int, ...]] = {}
         self._fields: dict[int, int] = {}
-        super().__init__(program, framework)
+        self._copies: dict[int, frozenset[tuple[str, str]]] = {}
+        super().__init__(program, framework, modelled)
 
     def is_subtype(self, a: int, b: int) -> bool:
         """Whether every `a` is a `b`, as far as is known: an unknown type is a subtype of itself and Object only."""
@@ -115,12 +116,22 @@ class Hierarchy(TypeGraph):
             found = self._overrides[method] = tuple(self._overridden(method))
         return found
 
+    def declares(self, t: int, name: str, descriptor: str) -> bool:
+        """Whether a type of the framework or of a modelled library declares a method that can be overridden."""
+        node = self._node(t)
+        if node.framework is None:
+            return False
+        if node.copy is not None and (name, descriptor) in self._copied(t, node.copy):
+            return True
+        params = parameter_types(descriptor)  # None: a descriptor that no framework method can have
+        return params is not None and self._framework.declares(node.framework, name, params)
+
     # ---------------------------------------------------------------- types
 
     def _forget(self) -> None:
         memos: tuple[dict[Any, Any], ...] = (
             *(self._may_be, self._may_be_exactly, self._own, self._virtual, self._resolved),
-            *(self._calls, self._dispatched, self._overrides, self._fields),
+            *(self._calls, self._dispatched, self._overrides, self._fields, self._copies),
         )
         for memo in memos:
             memo.clear()
@@ -188,9 +199,14 @@ class Hierarchy(TypeGraph):
         definition = self._program.definition(method)
         return 0 if definition is None else definition.access
 
-    def _library_declares(self, library: str, name: str, descriptor: str) -> bool:
-        params = parameter_types(descriptor)  # None: a descriptor that no framework method can have
-        return params is not None and self._framework.declares(library, name, params)
+    def _copied(self, t: int, copy: ClassDef) -> frozenset[tuple[str, str]]:
+        """(name, descriptor) of what a class of a modelled library lets others override."""
+        found = self._copies.get(t)
+        if found is None:
+            p = self._program
+            visible = (m for m in copy.methods if not self._access(m) & (_PRIVATE | _STATIC))
+            found = self._copies[t] = frozenset((p.method(m).name, p.descriptor(m)) for m in visible)
+        return found
 
     def _find_method(self, t: int, name: str, descriptor: str) -> int:
         if self._shape(t)[0]:
@@ -202,7 +218,7 @@ class Hierarchy(TypeGraph):
             node = self._node(c)
             if node.app is not None and (found := self._methods(c).get((name, descriptor))) is not None:
                 return found
-            if node.framework is not None and self._library_declares(node.framework, name, descriptor):
+            if self.declares(c, name, descriptor):
                 return -1
             c = node.superclass
         defaults, others = self._specific(t, name, descriptor)
@@ -218,7 +234,7 @@ class Hierarchy(TypeGraph):
             found = self._virtual_methods(s).get((name, descriptor))
             if found is not None:
                 candidates[s] = found
-            elif node.framework is not None and self._library_declares(node.framework, name, descriptor):
+            elif self.declares(s, name, descriptor):
                 candidates[s] = -1
         best = [
             method
@@ -255,7 +271,7 @@ class Hierarchy(TypeGraph):
                 found = self._virtual_methods(c).get(key)
                 if found is not None:
                     return found if program.has_code(found) else -1
-            elif node.framework is not None and self._library_declares(node.framework, name, descriptor):
+            elif self.declares(c, name, descriptor):
                 return -1
             c = node.superclass
         defaults, _ = self._specific(receiver, name, descriptor)
@@ -287,8 +303,7 @@ class Hierarchy(TypeGraph):
             return
         descriptor = self._program.descriptor(method)
         for s in self.supertypes(reference.cls):
-            library = self._node(s).framework
-            if library is not None and self._library_declares(library, reference.name, descriptor):
+            if self.declares(s, reference.name, descriptor):
                 yield s
 
     def _find_field(self, f: int) -> int:
@@ -301,7 +316,8 @@ class Hierarchy(TypeGraph):
                 continue
             seen.add(c)
             node = self._node(c)
-            for field, _ in () if node.app is None else node.app.fields:
+            defined = node.app or node.copy
+            for field, _ in () if defined is None else defined.fields:
                 candidate = self._program.field(field)
                 if candidate.name == reference.name and candidate.type == reference.type:
                     return field

@@ -2,7 +2,8 @@
 
 Which definition of a class counts where both have it: in packages of Android's boot class path the framework's, since
 the run-time's class loader asks there first; elsewhere (AndroidX, support libraries, org.apache.http, …) the app's,
-since apps carry their own copies.
+since apps carry their own copies. Of a *modelled* library (AndroidX, OkHttp, …) the app's copy says what its classes
+are and which methods they have, but its code does not run: the models say what it does, as for the framework.
 
 Hostile input is answered, not refused: an edge that closes a cycle of supertypes is cut (no run-time loads such
 classes) and listed in `cut`; a class named where an interface belongs, or the other way round, keeps its edge; and
@@ -48,6 +49,22 @@ class _Bits:
         return rank >= 0 and bool(self._bits >> rank & 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Modelled:
+    """Classes whose code is not looked at, by prefixes of descriptors such as 'Lokio/'."""
+
+    prefixes: tuple[str, ...] = ()
+    analysed: tuple[str, ...] = ()
+    """Packages in these whose code is looked at all the same."""
+
+    def holds(self, descriptor: str) -> bool:
+        """Whether a class is one of them."""
+        return descriptor.startswith(self.prefixes) and not descriptor.startswith(self.analysed)
+
+
+NOTHING_MODELLED = Modelled()
+
+
 @dataclass(slots=True)
 class Node:
     """What is known of one type. `complete`: every supertype is defined somewhere."""
@@ -61,8 +78,10 @@ class Node:
     abstract: bool
     complete: bool
     framework: str | None
-    """Descriptor, where the framework's definition counts."""
+    """Descriptor, where the framework's definition counts, or a modelled library's."""
     primitive: bool = False
+    copy: ClassDef | None = None
+    """The app's copy of a class of a modelled library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +108,10 @@ class TypeGraph:
     Classes that are added to the program later (environments) are seen; redefining a type is not.
     """
 
-    def __init__(self, program: Program, framework: Framework) -> None:
+    def __init__(self, program: Program, framework: Framework, modelled: Modelled = NOTHING_MODELLED) -> None:
         self._program = program
         self._framework = framework
+        self._modelled = modelled
         self._object = program.type_id(_OBJECT)
         self._array_supertypes = tuple(map(program.type_id, _ARRAY_SUPERTYPES))
         self._nodes: dict[int, Node] = {}
@@ -134,7 +154,7 @@ class TypeGraph:
         return self._node(t).abstract
 
     def is_app(self, t: int) -> bool:
-        """Whether the app's definition counts: it is in the dex, and the run-time does not have its own."""
+        """Whether the app's code counts: it is in the dex, not the run-time's, and of no modelled library."""
         return self._node(t).app is not None
 
     def is_known(self, t: int) -> bool:
@@ -256,7 +276,10 @@ class TypeGraph:
             if interface and up == self._object:
                 up = -1
             kind = (interface, bool(access & _FINAL), bool(access & (_INTERFACE | _ABSTRACT)))
-            return Node(up, tuple(dict.fromkeys(defined.interfaces)), defined, True, *kind, True, None)
+            above = tuple(dict.fromkeys(defined.interfaces))
+            if self._modelled.holds(name):
+                return Node(up, above, None, True, *kind, True, name, copy=defined)
+            return Node(up, above, defined, True, *kind, True, None)
         primitive = len(name) == 1
         return Node(-1, (), None, primitive, False, primitive, False, primitive, None, primitive)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from analyzer.container import AppFiles
     from analyzer.encode import Encoded
     from analyzer.hierarchy import Hierarchy
+    from analyzer.type_graph import Modelled
     from analyzer.idfg import Idfg
     from analyzer.models import Knowledge
     from analyzer.program import Program
@@ -102,7 +103,18 @@ class App:
         from analyzer import framework
         from analyzer.hierarchy import Hierarchy
 
-        return Hierarchy(self.program, framework.load())
+        return Hierarchy(self.program, framework.load(), self.modelled)
+
+    @cached_property
+    def modelled(self) -> Modelled:
+        """Libraries in the app that are taken from the models."""
+        from analyzer.android.modelled import modelled_in
+        from analyzer.type_graph import Modelled
+
+        if self.options.all_code:
+            return Modelled()
+        known = self.knowledge
+        return modelled_in(self.program, self.files.manifest, known.modelled, known.analysed)
 
     @cached_property
     def graph(self) -> CallGraph:

@@ -24,6 +24,7 @@ class Config:
     engine: str | None = None
     fail_on: str | None = None
     rules: tuple[Path, ...] = ()
+    all_code: bool | None = None
     timeout: float | None = None
     """Seconds."""
     memory: int | None = None
@@ -69,6 +70,8 @@ def _parsed(path: Path, table: Any) -> Config:
                 values["fail_on"] = _one_of(path, key, value, GATES)
             case "rules":
                 values["rules"] = _paths(path, key, value)
+            case "all-code":
+                values["all_code"] = _flag(path, key, value)
             case "timeout":
                 values["timeout"] = float(_number(path, key, value, whole=False))
             case "memory":
@@ -76,7 +79,7 @@ def _parsed(path: Path, table: Any) -> Config:
             case "limits":
                 values["limits"] = _limits(path, value)
             case _:
-                known = "format, engine, fail-on, rules, timeout, memory, limits"
+                known = "format, engine, fail-on, rules, all-code, timeout, memory, limits"
                 raise WrongConfiguration(f"{path}: {key}: unknown key; expected one of {known}")
     return Config(**values)
 
@@ -91,6 +94,12 @@ def _paths(path: Path, key: str, value: Any) -> tuple[Path, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise WrongConfiguration(f"{path}: {key}: expected a list of paths")
     return tuple(path.parent / item for item in value)
+
+
+def _flag(path: Path, key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise WrongConfiguration(f"{path}: {key}: expected true or false")
+    return value
 
 
 def _number(path: Path, key: str, value: Any, *, whole: bool) -> int | float:

@@ -173,6 +173,7 @@ def _stats(app: App) -> Stats:
         "classes": len(dex.class_type),
         "methods": len(dex.em_method),
         "instructions": len(dex.op),
+        "modelled_classes": sum(app.modelled.holds(app.program.type_name(c.type)) for c in app.program.classes),
     }
     if "graph" in app.__dict__:
         stats["reachable_methods"] = sum(m < app.program.n_dex_methods for m in app.graph.methods)

@@ -96,13 +96,8 @@ class Callbacks:
         """A subclass may say that a method which it inherits implements a framework interface."""
         if exact == cls:
             return False
-        h, name = self._hierarchy, self._program.type_name
-        ref = self._program.method(m)
-        params = tuple(name(p) for p in ref.params)
-        return any(
-            not h.is_app(t) and h.is_interface(t) and self._framework.declares(name(t), ref.name, params)
-            for t in h.supertypes(exact)
-        )
+        h, name, descriptor = self._hierarchy, self._program.method(m).name, self._program.descriptor(m)
+        return any(h.is_interface(t) and h.declares(t, name, descriptor) for t in h.supertypes(exact))
 
     def _is_known(self, m: int, t: int) -> bool:
         """The knowledge says that this method of a supertype is called back."""

@@ -12,7 +12,7 @@ from analyzer.models import Lifecycle
 from analyzer.program import Program
 
 ENTERED, DISABLED, MISSING = "entered", "disabled", "missing class"
-SAME_CLASS, NO_LIFECYCLE = "same class", "no lifecycle"
+SAME_CLASS, NO_LIFECYCLE, MODELLED = "same class", "no lifecycle", "modelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class ComponentEntry:
 
     `status` is 'entered'; 'disabled' in the manifest; 'missing class': the dex does not define it; 'same class': an
     earlier entry of this list (an alias's target, mostly) has its environment; 'no lifecycle': nothing is known of
-    such a component. `environment` is its synthetic method, or -1.
+    such a component; 'modelled': its class is one of a library that the models speak for. `environment` is its synthetic method, or -1.
     """
 
     component: Component
@@ -42,7 +42,8 @@ def find(
     for component in _declared(files):
         cls = program.type_find(descriptor_of(component.alias_of or component.name))
         if cls < 0 or not hierarchy.is_app(cls):
-            entries.append(ComponentEntry(component, DISABLED if not component.enabled else MISSING, -1, ""))
+            status = MODELLED if cls >= 0 and program.class_of(cls) is not None else MISSING
+            entries.append(ComponentEntry(component, status if component.enabled else DISABLED, -1, ""))
             continue
         if not component.enabled:
             entries.append(ComponentEntry(component, DISABLED, cls, ""))

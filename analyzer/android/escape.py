@@ -54,8 +54,8 @@ class Escapes:
         """Positions (declared parameters; RECEIVER) whose objects the library method may call back later.
 
         Without a model or shim: the receiver (but no object for having been made) and every object, also in arrays.
-        With a model: parameters of interfaces, and of classes that an app can extend where the model says `escapes`,
-        unless nobody would register a callback that way; what the model only stores waits for a shim that looks there.
+        With a model: the receiver where it says `begins`; parameters of interfaces, and of classes that an app can
+        extend where the model says `escapes`, unless nobody would register a callback that way; what the model only stores waits for a shim that looks there.
         What a shim calls back needs no more.
         """
         found = self._called_back.get(method)
@@ -89,7 +89,7 @@ class Escapes:
             made = [] if ref.name == "<init>" else [RECEIVER]
             return [] if shimmed else [*made, *(i for i, name in enumerate(names) if name[0] in "L[")]
         stored = {f.source.argument for f in model.flows if not f.data and not f.source.fields}
-        return [
+        return [RECEIVER] * model.begins + [
             i
             for i, (t, name) in enumerate(zip(ref.params, names, strict=True))
             if name[0] == "L" and name not in NO_CALLBACK and not h.is_final(t)

@@ -33,6 +33,9 @@ class Own:
         """`libraries`: descriptor prefixes such as 'Landroidx/'."""
         self._program = program
         self._libraries = tuple(sorted(libraries))
+        self._package = "" if manifest is None else f"L{manifest.package.replace('.', '/')}/"
+        if self._package in self._libraries:
+            self._package = ""
         self._prefixes = self._own_prefixes(manifest)
         self._cache: dict[int, bool] = {}
         descriptors = (program.type_name(c.type) for c in program.classes)
@@ -60,7 +63,9 @@ class Own:
         return self._prefixes
 
     def is_known_library(self, descriptor: str) -> bool:
-        """True when the class belongs to a library of the list."""
+        """True when the class belongs to a library of the list, and not to the package that the manifest names."""
+        if self._package and descriptor.startswith(self._package):
+            return False
         return descriptor.startswith(self._libraries) if self._libraries else False
 
     def _fits(self, descriptor: str) -> bool:

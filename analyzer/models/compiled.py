@@ -15,7 +15,7 @@ from analyzer.models.pack import Pack
 
 DATA = Path(__file__).parent / "data"
 COMPILED = DATA / "compiled.json"
-FORMAT = "3"
+FORMAT = "5"
 
 
 def files() -> tuple[Path, ...]:

@@ -114,6 +114,16 @@ class Knowledge:
         return tuple(sorted(set(self._pack.libraries)))
 
     @cached_property
+    def modelled(self) -> tuple[str, ...]:
+        """Prefixes of descriptors of libraries that models speak for, whatever code of theirs is in the app."""
+        return tuple(sorted(set(self._pack.modelled)))
+
+    @cached_property
+    def analysed(self) -> tuple[str, ...]:
+        """Prefixes of descriptors of packages in modelled libraries whose code counts."""
+        return tuple(sorted(set(self._pack.analysed)))
+
+    @cached_property
     def conditions(self) -> dict[str, Condition]:
         """What the `when` of sources and sinks mean."""
         return {

@@ -40,6 +40,10 @@ class Pack:
     """Condition -> 'file:line' that uses it."""
     singletons: dict[str, Any] = field(default_factory=dict)
     libraries: list[str] = field(default_factory=list)
+    modelled: list[str] = field(default_factory=list)
+    """Prefixes of descriptors of libraries whose code is not looked at."""
+    analysed: list[str] = field(default_factory=list)
+    """And of packages in these whose code is."""
     callbacks: dict[str, list[str]] = field(default_factory=dict)
     entrypoints: list[Row] = field(default_factory=list)
     """[class, method name ('*', '/…/'), shape, subclasses]"""
@@ -59,6 +63,8 @@ class Pack:
         for name in ("lifecycles", "rules", "groups", "conditions", "uses", "singletons", "callbacks", "constants"):
             getattr(self, name).update(getattr(other, name))
         self.libraries += other.libraries
+        self.modelled += other.modelled
+        self.analysed += other.analysed
         self.entrypoints += other.entrypoints
         self.annotations += other.annotations
 

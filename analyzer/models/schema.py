@@ -264,6 +264,16 @@ def _libraries(section: Place, pack: Pack) -> None:
         pack.libraries.append(p.parse(text.class_descriptor, "a package")[:-1] + "/")
 
 
+def _modelled(section: Place, pack: Pack) -> None:
+    for p in section.list("a list of package prefixes"):
+        pack.modelled.append(p.parse(text.class_descriptor, "a package")[:-1] + "/")
+
+
+def _analysed(section: Place, pack: Pack) -> None:
+    for p in section.list("a list of package prefixes"):
+        pack.analysed.append(p.parse(text.class_descriptor, "a package")[:-1] + "/")
+
+
 def _callbacks(section: Place, pack: Pack) -> None:
     for place in section.list("a list of callback types"):
         if place.is_scalar:
@@ -312,5 +322,7 @@ _SECTIONS: dict[str, Callable[[Place, Pack], None]] = {
     "conditions": _conditions,
     "singletons": _singletons,
     "libraries": _libraries,
+    "modelled": _modelled,
+    "analysed": _analysed,
     "constants": _constants,
 }

@@ -90,11 +90,11 @@ def flows(text: str) -> list[Flow]:
 def model(text: str, identity: str) -> LibraryModel:
     """'fresh; new ret.$elem a.b.C; arg0 -> ret.$value; arg1 ~> ret': the effects of a library method.
 
-    Words: 'none', 'fresh', 'sanitizer', 'escapes', 'new PLACE CLASS', flows.
+    Words: 'none', 'fresh', 'sanitizer', 'escapes', 'begins', 'new PLACE CLASS', flows.
     """
     result: list[Flow] = []
     creates: list[tuple[Access, str]] = []
-    fresh = sanitizer = escapes = False
+    fresh = sanitizer = escapes = begins = False
     for part in (p.strip() for p in text.split(";") if p.strip()):
         if part == "fresh":
             fresh = True
@@ -102,6 +102,8 @@ def model(text: str, identity: str) -> LibraryModel:
             sanitizer = True
         elif part == "escapes":
             escapes = True
+        elif part == "begins":
+            begins = True
         elif part.startswith("new "):
             words = part.split()
             if len(words) != 3:
@@ -109,7 +111,7 @@ def model(text: str, identity: str) -> LibraryModel:
             creates.append((access(words[1]), class_descriptor(words[2])))
         elif part != "none":
             result += flows(part)
-    return LibraryModel(identity, tuple(result), fresh, tuple(creates), sanitizer, escapes)
+    return LibraryModel(identity, tuple(result), fresh, tuple(creates), sanitizer, escapes, begins)
 
 
 def fitted(place: Access, types: tuple[str, ...], result: str) -> Access | None:

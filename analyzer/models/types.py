@@ -78,6 +78,8 @@ class LibraryModel:
     """The result carries neither labels nor formals."""
     escapes: bool = False
     """The arguments may be called back later, also where their declared types are classes (receivers, observers)."""
+    begins: bool = False
+    """The receiver is called back from now on (a dialog that is shown)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(config.FORMATS), help="Of the report, where no suffix says it.")
 @engine_option
 @click.option("--rules", metavar="PATH", multiple=True, help="Rule file besides those that ship; may be repeated.")
+@click.option("--all-code", is_flag=True, help="Look into AndroidX, OkHttp and such too, not only at their models.")
 @click.option("--fail-on", type=click.Choice(config.GATES), help="Severity that gives exit code 1; default high.")
 @click.option(
     "--timeout", type=float, callback=positive, metavar="SECONDS", help="Wall time for each app; then a partial report."
@@ -42,6 +43,7 @@ def command(
     form: str | None,
     engine: str | None,
     rules: tuple[str, ...],
+    all_code: bool,
     fail_on: str | None,
     timeout: float | None,
     memory: int | None,
@@ -60,7 +62,7 @@ def command(
     if verbose and quiet:
         raise WrongConfiguration("-v and -q exclude each other")
     settings = config.read(Path())
-    options = _options(settings, engine, rules, timeout, memory)
+    options = _options(settings, engine, rules, all_code, timeout, memory)
     gate = fail_on or settings.fail_on or "high"
     several = len(apps) > 1
     jobs = [(app, formats.targets(outputs, form or settings.format, Path(app), several)) for app in apps]
@@ -72,6 +74,7 @@ def _options(
     settings: config.Config,
     engine: str | None,
     rules: tuple[str, ...],
+    all_code: bool,
     timeout: float | None,
     memory: int | None,
 ) -> Options:
@@ -88,6 +91,7 @@ def _options(
     return Options(
         engine=engine or settings.engine or "auto",
         rules=files,
+        all_code=all_code or bool(settings.all_code),
         limits=replace(limits, wall_time_s=wall_time_s, memory_mb=memory_mb),
     )
 

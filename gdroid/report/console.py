@@ -321,8 +321,9 @@ def _components(report: Report, full: bool) -> Text:
 
 def _amount(report: Report) -> str:
     stats = report.stats
+    modelled = f" ({stats.modelled_classes:,} of libraries that models stand for)" if stats.modelled_classes else ""
     return (
-        f"{counted(len(report.app.dex_files), 'dex file')}, {counted(stats.classes, 'class', 'classes')}, "
+        f"{counted(len(report.app.dex_files), 'dex file')}, {counted(stats.classes, 'class', 'classes')}{modelled}, "
         f"{stats.reachable_methods:,} of {counted(stats.methods, 'method')} reachable, "
         f"{counted(stats.instructions, 'instruction')}, {counted(stats.facts, 'fact')}, "
         f"{stats.unresolved_calls:,} of {counted(stats.call_sites, 'call')} unresolved"

@@ -91,6 +91,8 @@ class Stats:
     facts: int = 0
     call_sites: int = 0
     unresolved_calls: int = 0
+    modelled_classes: int = 0
+    """Classes of libraries that were taken from the models instead of from their code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,25 @@
+"""Which libraries in an app are taken from the models instead of from their code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from analyzer.type_graph import Modelled
+
+if TYPE_CHECKING:
+    from analyzer.container.manifest import Manifest
+    from analyzer.program import Program
+
+
+def modelled_in(
+    program: Program, manifest: Manifest | None, libraries: Sequence[str], analysed: Sequence[str]
+) -> Modelled:
+    """Of the modelled libraries (prefixes of descriptors, such as 'Lokio/') those that are libraries here.
+
+    Where the app at hand is such a library, or where there is nothing else, its code is what is asked about.
+    `analysed`: packages in them whose code counts.
+    """
+    package = "" if manifest is None else f"L{manifest.package.replace('.', '/')}/"
+    found = Modelled(tuple(prefix for prefix in libraries if not package.startswith(prefix)), tuple(analysed))
+    return Modelled() if all(found.holds(program.type_name(c.type)) for c in program.classes) else found
