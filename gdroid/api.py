@@ -22,15 +22,18 @@ def analyze(
     rules: Iterable[str | PathLike[str]] = (),
     limits: Limits | None = None,
     progress: Progress | None = None,
+    all_code: bool = False,
 ) -> Report:
     """Analyses one app and returns its report, complete or partial (`report.status`, `report.limits`).
+
+    `all_code`: also the code of libraries that models speak for (AndroidX, OkHttp, …).
 
     Raises `UnreadableInput` when nothing of the file can be read, `WrongConfiguration` for a bad rule file or engine
     name, and `EngineUnavailable` when the engine that was asked for cannot run here.
     """
     from gdroid.pipeline import analyze as analyzed
 
-    return analyzed(Path(path), _options(engine, rules, limits, progress))
+    return analyzed(Path(path), _options(engine, rules, limits, progress, all_code))
 
 
 def load(
@@ -40,14 +43,20 @@ def load(
     rules: Iterable[str | PathLike[str]] = (),
     limits: Limits | None = None,
     progress: Progress | None = None,
+    all_code: bool = False,
 ) -> App:
     """Opens one app for questions about its program, call graph and facts; each is computed when it is asked for."""
     from gdroid.app import load as loaded
 
-    return loaded(Path(path), _options(engine, rules, limits, progress))
+    return loaded(Path(path), _options(engine, rules, limits, progress, all_code))
 
 
 def _options(
-    engine: str, rules: Iterable[str | PathLike[str]], limits: Limits | None, progress: Progress | None
+    engine: str,
+    rules: Iterable[str | PathLike[str]],
+    limits: Limits | None,
+    progress: Progress | None,
+    all_code: bool,
 ) -> Options:
-    return Options(engine, tuple(Path(rule) for rule in rules), Limits() if limits is None else limits, progress)
+    files = tuple(Path(rule) for rule in rules)
+    return Options(engine, files, Limits() if limits is None else limits, progress, all_code)

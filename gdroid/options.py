@@ -20,9 +20,9 @@ class Options:
     """Name of an engine of `gpu.engine`, or `auto` for the first that can solve the problem."""
     rules: tuple[Path, ...] = ()
     """Rule files read in addition to the packs that ship with gdroid."""
-    all_code: bool = False
-    """Analyse the code of modelled libraries (AndroidX, OkHttp, …) too, instead of taking them from the models."""
     limits: Limits = field(default_factory=Limits)
     """Bounds of the analysis; echoed in the report."""
     progress: Progress | None = field(default=None, compare=False)
     """Told how far each phase is, if given."""
+    all_code: bool = False
+    """Analyse the code of modelled libraries (AndroidX, OkHttp, …) too, instead of taking them from the models."""

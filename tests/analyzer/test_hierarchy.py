@@ -16,6 +16,7 @@ from analyzer import framework
 from analyzer.framework.families import parameter_types
 from analyzer.hierarchy import Hierarchy
 from analyzer.program import ClassDef, FieldRef, MethodDef, MethodRef
+from analyzer.type_graph import Modelled
 
 PUBLIC, PRIVATE, STATIC, FINAL, INTERFACE, ABSTRACT = 0x1, 0x2, 0x8, 0x10, 0x200, 0x400
 OBJECT = "Ljava/lang/Object;"
@@ -105,9 +106,9 @@ class App:
     def field(self, f: int) -> FieldRef:
         return self._fields[f]
 
-    def hierarchy(self) -> Hierarchy:
+    def hierarchy(self, *modelled: str, analysed: tuple[str, ...] = ()) -> Hierarchy:
         program: Any = self
-        return Hierarchy(program, framework.load())
+        return Hierarchy(program, framework.load(), Modelled(modelled, analysed))
 
 
 @pytest.fixture
@@ -517,3 +518,31 @@ def test_any_class_graph_is_answered_consistently(graph: list[tuple[bool, int, l
         assert len(order) == len(set(order))
         for at, s in enumerate(order):
             assert not any(h.is_subtype(later, s) for later in order[at + 1 :])
+
+
+def test_a_class_of_a_modelled_library_is_what_its_copy_says_but_its_code_does_not_run(app: App) -> None:
+    methods = [("hook(I)V", PUBLIC), ("secret()V", PRIVATE)]
+    base = app.cls("Llib/Base;", "Landroid/app/Activity;", methods=methods, fields=["state:I"])
+    t = app.cls("La/T;", "Llib/Base;", methods=[("hook(I)V", PUBLIC), ("other()V", PUBLIC), ("secret()V", PUBLIC)])
+    inherited = app.field_id("La/T;", "state:I")
+    h = app.hierarchy("Llib/")
+    assert not h.is_app(base) and h.is_known(base) and h.is_complete(t)
+    assert h.class_chain(t)[:3] == ["La/T;", "Llib/Base;", "Landroid/app/Activity;"]
+    assert h.resolve_field(inherited) == app.classes[0].fields[0][0]
+    # calls: of the library's own method nothing of the app runs, of one that the app overrides the app's
+    assert h.resolve(base, "hook", "(I)V") == -1
+    assert h.dispatch(base, app.ref("Llib/Base;", "hook(I)V")) == -1
+    hook = app.ref("La/T;", "hook(I)V")
+    assert h.dispatch(t, app.ref("Llib/Base;", "hook(I)V")) == hook
+    # callbacks: what overrides a method that the library can see
+    assert h.overrides_framework(hook) == (base,)
+    assert h.overrides_framework(app.ref("La/T;", "other()V")) == ()
+    assert h.overrides_framework(app.ref("La/T;", "secret()V")) == ()
+
+
+def test_packages_of_a_modelled_library_can_be_left_to_their_code(app: App) -> None:
+    plain = app.cls("Llib/Plain;", methods=[("m()V", PUBLIC)])
+    made = app.cls("Llib/generated/Made;", methods=[("m()V", PUBLIC)])
+    h = app.hierarchy("Llib/", analysed=("Llib/generated/",))
+    assert not h.is_app(plain) and h.is_app(made)
+    assert h.dispatch(made, app.ref("Llib/generated/Made;", "m()V")) == app.ref("Llib/generated/Made;", "m()V")

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from analyzer.android.modelled import modelled_in
 from analyzer.android.own import Own
 from analyzer.container.model import Component, Manifest
 
@@ -72,3 +73,27 @@ def test_without_a_manifest_everything_but_known_libraries_is_own() -> None:
 def test_a_manifest_that_fits_no_class_counts_as_none() -> None:
     program = cast(Any, Names(["Lcom/x/Y;"]))
     assert Own(program, manifest("org.moved"), []).is_own(0)
+
+
+def test_the_package_that_the_manifest_names_is_own_though_a_library_has_the_prefix() -> None:
+    program = cast(Any, Names(["Lcom/google/samples/app/Main;", "Lcom/google/gson/Gson;"]))
+    found = Own(program, manifest("com.google.samples.app", "com.google.samples.app.Main"), ["Lcom/google/"])
+    assert found.is_own(0) and not found.is_own(1)
+
+
+@pytest.mark.parametrize(
+    ("package", "classes", "modelled"),
+    [
+        ("a.b", ["La/b/Main;", "Lokio/Buffer;"], ["Lokio/Buffer;"]),
+        ("okio.samples", ["Lokio/samples/Main;", "Lokio/Buffer;"], []),  # the library's own sample
+        (None, ["Lokio/Buffer;", "Lokio/Okio;"], []),  # nothing but the library
+        (None, ["Lokio/Buffer;", "Lc/Main;"], ["Lokio/Buffer;"]),
+        ("a.b", ["La/b/Main;", "Lokio/generated/Made;", "Lokiosk/Main;"], []),
+    ],
+)
+def test_modelled_libraries_are_those_that_an_app_brings_along(
+    package: str | None, classes: list[str], modelled: list[str]
+) -> None:
+    program = cast(Any, Names(classes))
+    found = modelled_in(program, manifest(package) if package else None, ["Lokio/"], ["Lokio/generated/"])
+    assert [name for name in classes if found.holds(name)] == modelled

@@ -94,6 +94,21 @@ def test_class_patterns_count_only_after_all_plain_names() -> None:
     assert scroller is not None and scroller.escapes
 
 
+def test_what_is_shown_is_called_back() -> None:
+    for cls in ("Landroid/app/Dialog;", "Landroidx/fragment/app/DialogFragment;"):
+        model = KNOWN.model([cls], "show", "()V")
+        assert model is not None and model.begins
+    model = KNOWN.model(["Landroid/app/Dialog;"], "dismiss", "()V")
+    assert model is not None and not model.begins
+
+
+def test_libraries_can_be_taken_from_models(tmp_path: Path) -> None:
+    assert "Landroidx/" in KNOWN.modelled and "Landroidx/databinding/" in KNOWN.analysed
+    found = user_rules(tmp_path, "modelled: [com.acme.ui]\nanalysed: [com.acme.ui.generated]\n")
+    assert {"Lcom/acme/ui/", "Lokio/"} <= set(found.modelled)
+    assert "Lcom/acme/ui/generated/" in found.analysed
+
+
 def test_sources_name_their_kind_place_and_condition() -> None:
     (imei,) = KNOWN.sources(["Landroid/telephony/TelephonyManager;"], "getDeviceId", "()Ljava/lang/String;")
     assert (imei.kind, imei.at, imei.when) == ("device_id", Access("ret"), None)
