@@ -1,12 +1,14 @@
-"""A small dex writer for tests: it writes what it is told, wrong or not."""
+"""A small dex writer for tests and benchmarks: it writes what it is told, wrong or not."""
 
 from __future__ import annotations
 
 import hashlib
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 
 def uleb(value: int) -> bytes:
@@ -30,12 +32,14 @@ def sleb(value: int) -> bytes:
             return bytes(out)
 
 
+@cache
 def shorty(descriptor: str) -> str:
     """First letters of return and parameter types of a method descriptor."""
     params, ret = split(descriptor)
     return "".join("L" if kind[0] in "[L" else kind for kind in [ret, *params])
 
 
+@cache
 def split(descriptor: str) -> tuple[list[str], str]:
     """Parameter types and return type of a method descriptor."""
     params, at = [], 1
@@ -60,6 +64,8 @@ class Code:
     debug: bytes = b""
     size: int | None = None
     """Length in units where it should lie."""
+    refs: Sequence[tuple[str, int]] = ()
+    """Units that are ids, as (table, index of the unit); only `Writer.sort` asks."""
 
 
 @dataclass
@@ -104,22 +110,37 @@ class Writer:
     """Bytes of an encoded_array each."""
     handles: list[tuple[int, int]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._rows: dict[str, dict[Any, int]] = {}
+
     def string(self, text: str | bytes) -> int:
-        return _add(self.strings, text.encode() if isinstance(text, str) else text)
+        return self._add("strings", text.encode() if isinstance(text, str) else text)
 
     def type(self, descriptor: str) -> int:
-        return _add(self.types, self.string(descriptor))
+        return self._add("types", self.string(descriptor))
 
     def proto(self, descriptor: str) -> int:
         params, ret = split(descriptor)
         row = (self.string(shorty(descriptor)), self.type(ret), tuple(self.type(kind) for kind in params))
-        return _add(self.protos, row)
+        return self._add("protos", row)
 
     def field(self, cls: str, name: str, kind: str) -> int:
-        return _add(self.fields, (self.type(cls), self.type(kind), self.string(name)))
+        return self._add("fields", (self.type(cls), self.type(kind), self.string(name)))
 
     def method(self, cls: str, name: str, descriptor: str = "()V") -> int:
-        return _add(self.methods, (self.type(cls), self.proto(descriptor), self.string(name)))
+        return self._add("methods", (self.type(cls), self.proto(descriptor), self.string(name)))
+
+    def _add(self, table: str, row: Any) -> int:
+        """The id of a row, which joins the table if it is not there."""
+        rows, ids = getattr(self, table), self._rows.setdefault(table, {})
+        if len(ids) != len(rows):  # someone wrote to the table
+            ids.clear()
+            for number, old in enumerate(rows):
+                ids.setdefault(old, number)
+        number = ids.setdefault(row, len(rows))
+        if number == len(rows):
+            rows.append(row)
+        return number
 
     def add(self, cls: Class) -> None:
         """Add a class and give ids to what it names."""
@@ -138,6 +159,43 @@ class Writer:
                 for caught, _ in handlers:
                     if isinstance(caught, str):
                         self.type(caught)
+
+    def sort(self) -> None:
+        """Puts tables and members into the order that the format asks for, and mends the units of `Code.refs`.
+
+        Call sites, handles, annotations and static values must not be there.
+        """
+        new: dict[str, list[int]] = {}
+
+        def reorder(table: str, rows: list[Any], key: Callable[[Any], Any]) -> None:
+            order = sorted(range(len(rows)), key=lambda i: key(rows[i]))
+            new[table] = [0] * len(rows)
+            for number, old in enumerate(order):
+                new[table][old] = number
+            setattr(self, table, [rows[old] for old in order])
+
+        reorder("strings", self.strings, lambda text: text)
+        strings = new["strings"]
+        reorder("types", [strings[s] for s in self.types], lambda row: row)
+        types = new["types"]
+        protos = [(strings[s], types[ret], tuple(types[p] for p in params)) for s, ret, params in self.protos]
+        reorder("protos", protos, lambda row: row[1:])
+        fields = [(types[cls], types[kind], strings[name]) for cls, kind, name in self.fields]
+        reorder("fields", fields, lambda row: (row[0], row[2], row[1]))
+        methods = [(types[cls], new["protos"][proto], strings[name]) for cls, proto, name in self.methods]
+        reorder("methods", methods, lambda row: (row[0], row[2], row[1]))
+        self._rows.clear()
+        for cls in self.classes:
+            cls.static_fields = sorted(cls.static_fields, key=lambda f: self.field(cls.name, f[0], f[1]))
+            cls.instance_fields = sorted(cls.instance_fields, key=lambda f: self.field(cls.name, f[0], f[1]))
+            cls.direct = sorted(cls.direct, key=lambda m: self.method(cls.name, m.name, m.descriptor))
+            cls.virtual = sorted(cls.virtual, key=lambda m: self.method(cls.name, m.name, m.descriptor))
+            for method in (*cls.direct, *cls.virtual):
+                if method.code is not None and method.code.refs:
+                    units = list(method.code.units)
+                    for table, at in method.code.refs:
+                        units[at] = new[table][units[at]]
+                    method.code.units = units
 
     def build(self, base: int = 0, header_size: int = 0x70) -> bytes:
         """Bytes of the dex file, which lies `base` bytes behind the start of its container."""
@@ -251,12 +309,6 @@ class Writer:
                 out += struct.pack("<I2H", start, count, offset)
             out += lists
         return self._put(out, 4)
-
-
-def _add(rows: list, row: object) -> int:  # type: ignore[type-arg]
-    if row not in rows:
-        rows.append(row)
-    return rows.index(row)
 
 
 def seal(data: bytes) -> bytes:
