@@ -186,15 +186,15 @@ class _Planner:
     def _utilities(self, room: int) -> None:
         cls = self._new_class()
         for _ in range(min(room, self._class_size())):
-            m = self._method(cls, Role.STATIC, signature=True)
-            self._attach(m, self._slot(), Way.STATIC)
+            parent = self._slot()
+            self._attach(self._method(cls, Role.STATIC, signature=True), parent, Way.STATIC)
 
     def _objects(self, room: int) -> None:
         cls = self._new_class(singleton=self.rng.random() < 0.06)
         c, rng = self.classes[cls], self.rng
         self._fields(c)
+        parent = self._slot()  # before there is something new, which nothing leads to yet
         constructor = self._constructor(cls)
-        parent = self._slot()
         caller = self.methods[parent]
         owned = caller.role is not Role.STATIC and caller.role is not Role.FACTORY and rng.random() < 0.5
         at = -1
@@ -208,8 +208,8 @@ class _Planner:
             self._initialiser(cls)
             room -= 1
         for _ in range(min(room, self._class_size())):
-            m = self._method(cls, Role.INSTANCE, signature=True)
-            self._attach(m, *self._way_to(cls, caller.cls if owned else -1, at))
+            way = self._way_to(cls, caller.cls if owned else -1, at)
+            self._attach(self._method(cls, Role.INSTANCE, signature=True), *way)
 
     def _family(self, room: int) -> None:
         """A base, classes that implement it, and a factory that makes one of them."""
