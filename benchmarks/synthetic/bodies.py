@@ -8,9 +8,10 @@ analysis sees through constants, and all code must stay reachable.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from random import Random
 
-from benchmarks.synthetic.library import BUILDER, EXCEPTION, LIST, OBJECT, STRING, THREAD, VIEW, LibraryCall, pick
+from benchmarks.synthetic.library import BUILDER, EXCEPTION, LIST, OBJECT, PHONE, STRING, THREAD, VIEW, LibraryCall, pick
 from benchmarks.synthetic.structure import Call, Class, Method, Plan, Role, Way
 from tests.analyzer.dex.builder import Code, Writer
 
@@ -77,6 +78,7 @@ class Body:
         self.base = locals_
         self.params = [(kind, locals_ + (not static) + i) for i, kind in enumerate(m.params)]
         self.ins = len(m.params) + (not static)
+        self.ways: tuple[list[Callable[[], object]], list[int]] | None = None  # statements, with how often each
         self.open: list[tuple[str, int, int, set[str]]] = []  # kind, unit of the branch or head, end, what was defined
 
     # -- instructions -----------------------------------------------------------------------------------------------
@@ -163,6 +165,10 @@ class Body:
             register = self.define("L")
             self.make(register, LIST)
             self.invoke(0x70, self.writer.method(LIST, "<init>"), [register])
+        elif kind == "T":
+            self.invoke(0x71, self.writer.method(PHONE, "getDefault", f"(){PHONE}"), [])
+            register = self.local("Y")
+            self.emit(0x0C | register << 8)
         else:
             register = self.local("N")
             self.emit(0x12 | register << 8)
@@ -354,15 +360,17 @@ class Body:
         if self.open and self.count >= self.open[-1][2]:
             self.close()
             return
-        ways: list[tuple[int, Callable[[], object]]] = [
-            *((18, self.library), (12, self.branch), (10, self.arithmetic), (6, self.text), (2, self.loop)),
-            *((4, self.build_text), (4, self.list_of), (3, self.cast), (2, self.array), (3, self.move)),
-        ]
-        if self.this >= 0 and self.cls.fields:
-            ways += [(18, self.get), (10, self.put)]
-        if self.cls.statics:
-            ways.append((8, self.shared))
-        self.rng.choices([way for _, way in ways], [weight for weight, _ in ways])[0]()
+        if self.ways is None:
+            ways: list[tuple[int, Callable[[], object]]] = [
+                *((18, self.library), (12, self.branch), (10, self.arithmetic), (6, self.text), (2, self.loop)),
+                *((4, self.build_text), (4, self.list_of), (3, self.cast), (2, self.array), (3, self.move)),
+            ]
+            if self.this >= 0 and self.cls.fields:
+                ways += [(18, self.get), (10, self.put)]
+            if self.cls.statics:
+                ways.append((8, self.shared))
+            self.ways = [way for _, way in ways], list(accumulate(weight for weight, _ in ways))
+        self.rng.choices(self.ways[0], cum_weights=self.ways[1])[0]()
 
     def branch(self) -> None:
         if len(self.open) > 3:

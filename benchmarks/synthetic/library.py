@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from random import Random
 
 from tests.analyzer.dex.builder import split
 
 OBJECT, STRING, LIST = "Ljava/lang/Object;", "Ljava/lang/String;", "Ljava/util/ArrayList;"
 BUILDER, THREAD, EXCEPTION = "Ljava/lang/StringBuilder;", "Ljava/lang/Thread;", "Ljava/lang/Exception;"
-VIEW = "Landroid/view/View;"
+VIEW, PHONE = "Landroid/view/View;", "Landroid/telephony/TelephonyManager;"
 
 _VIRTUAL, _STATIC = 0x6E, 0x71
 _KINDS = {STRING: "S", OBJECT: "O", LIST: "L", "I": "I", "Z": "I", "V": "V"}
@@ -17,7 +18,7 @@ _KINDS = {STRING: "S", OBJECT: "O", LIST: "L", "I": "I", "Z": "I", "V": "V"}
 
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
-    """A method to call; types are those of `structure.Method`, other classes count as Object."""
+    """A method to call; types are those of `bodies.Body.value`, other classes count as Object."""
 
     op: int
     owner: str
@@ -49,9 +50,11 @@ _USUAL = (
     (4, _call("", "Landroid/os/SystemProperties;", "get", f"({STRING}){STRING}")),
     (3, _call("", "Ljava/util/Objects;", "requireNonNull", f"({OBJECT}){OBJECT}")),
 )
+_CALLS = [call for _, call in _USUAL]
+_WEIGHTS = list(accumulate(weight for weight, _ in _USUAL))
 _SINKS = (_call("", "Landroid/util/Log;", "d", f"({STRING}{STRING})I"),)
-_SOURCES = (_call("N", "Landroid/telephony/TelephonyManager;", "getDeviceId", f"(){STRING}"),)
-_RARE = {True: (0.01, 0.03), False: (0.0002, 0.004)}
+_SOURCES = (_call("T", PHONE, "getDeviceId", f"(){STRING}"), _call("T", PHONE, "getLine1Number", f"(){STRING}"))
+_RARE = {True: (0.04, 0.1), False: (0.0002, 0.004)}
 """Shares of sources and of sinks among library calls: in the app's own code, in libraries."""
 
 
@@ -63,4 +66,4 @@ def pick(rng: Random, own: bool) -> LibraryCall:
         return rng.choice(_SOURCES)
     if share < sources + sinks:
         return rng.choice(_SINKS)
-    return rng.choices([c for _, c in _USUAL], [weight for weight, _ in _USUAL])[0]
+    return rng.choices(_CALLS, cum_weights=_WEIGHTS)[0]
