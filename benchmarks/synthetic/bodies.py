@@ -11,7 +11,18 @@ from collections.abc import Callable
 from itertools import accumulate
 from random import Random
 
-from benchmarks.synthetic.library import BUILDER, EXCEPTION, LIST, OBJECT, PHONE, STRING, THREAD, VIEW, LibraryCall, pick
+from benchmarks.synthetic.library import (
+    BUILDER,
+    EXCEPTION,
+    LIST,
+    OBJECT,
+    PHONE,
+    STRING,
+    THREAD,
+    VIEW,
+    LibraryCall,
+    pick,
+)
 from benchmarks.synthetic.structure import Call, Class, Method, Plan, Role, Way
 from tests.analyzer.dex.builder import Code, Writer
 
@@ -241,8 +252,8 @@ class Body:
                 self.call(calls.pop(0))
             else:
                 up = self.cls.superclass
-                self.invoke(0x70, self.writer.method(self.names.descriptor(up) if isinstance(up, int) else up, "<init>"),
-                            [self.this])  # fmt: skip
+                base = self.names.descriptor(up) if isinstance(up, int) else up
+                self.invoke(0x70, self.writer.method(base, "<init>"), [self.this])
             for i, kind in enumerate(self.cls.fields):
                 if not isinstance(kind, int) and self.rng.random() < 0.4:
                     self.put(i)
@@ -353,7 +364,7 @@ class Body:
             purpose = kind if isinstance(kind, str) else "O"
             self.emit(0x0C | self.define(purpose) << 8)
 
-    # -- what stands between calls --------------------------------------------------------------------------------------
+    # -- what stands between calls ------------------------------------------------------------------------------------
 
     def something(self) -> None:
         """One statement, or the beginning or end of a branch."""
