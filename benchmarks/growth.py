@@ -6,7 +6,8 @@
 
 Whole processes (`gdroid analyze X --format json`), one after the other, small before large, kernels warm: real apps
 as given, and synthetic ones (`benchmarks/synthetic`) that are written beforehand and not counted. A run ends after
-`--limit` seconds with what it has, and is kept as partial. Nothing starts after `--total` seconds: it is listed as not run.
+`--limit` seconds with what it has, and is kept as partial. Nothing starts after `--total` seconds; it is listed as not
+run.
 Then one app is encoded once more, and the engine `cpu` solves it with 1, 2, 4 … threads.
 
 Exponents are the slopes of least squares of log(seconds) over log(instructions); partial runs do not count.

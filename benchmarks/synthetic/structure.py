@@ -27,6 +27,8 @@ ACTIVITY_METHODS = 5_000
 CYCLE_METHODS = 10_000
 """For each so many methods there is one more large cycle."""
 ACTIVITY = "Landroid/app/Activity;"
+CUT = 20
+"""Targets of a virtual call over which not all of them are reached by it."""
 _SIZES = ((0, 2), (0.25, 3), (0.5, 5), (0.75, 13), (0.9, 33), (0.99, 140), (0.999, 500), (0.99999, 2_000), (1, 9_000))
 _TARGETS = ((0.6, 2), (0.9, 5), (0.99, 20), (1, 40))
 
@@ -221,7 +223,7 @@ class _Planner:
             if pick < share:
                 break
             low = most + 1
-        n_ops = 1 + (rng.random() < 0.3)
+        n_ops = 1 + (high <= CUT and rng.random() < 0.3)
         k = min(rng.randint(low, high), (room - 1) // (1 + n_ops))
         base = self._new_class(is_interface=True, is_abstract=True)
         ops = []
@@ -245,6 +247,9 @@ class _Planner:
                 done, model = self.methods[m], self.methods[op]
                 done.params, done.returns, done.name = model.params, model.returns, model.name
                 done.depth, done.parent = self.methods[parent].depth + 1, parent
+                if k > CUT:  # the analysis gives such calls up
+                    self.methods[factory].calls[-1].callee = m
+                    done.depth, done.parent = self.methods[factory].depth + 1, factory
         self.classes[base].factory, self.classes[base].implementations = factory, tuple(found)
         for op in ops:
             self.methods[op].depth = self.methods[factory].depth
