@@ -88,8 +88,13 @@ def test_the_exponent_is_the_slope_of_the_logarithms() -> None:
 def test_the_picture_shows_all_apps_and_which_are_not_complete() -> None:
     def row(kind: str, size: int, status: str) -> growth.Row:
         return {
-            **{"app": f"{kind}{size}.apk", "kind": kind, "status": status, "wall_s": size / 1e4, "peak_mb": 100.0},
-            **{"stats": {"instructions": size}, "stage_s": dict.fromkeys(growth.STAGES, size / 1e5)},
+            "app": f"{kind}{size}.apk",
+            "kind": kind,
+            "status": status,
+            "wall_s": size / 1e4,
+            "peak_mb": 100.0,
+            "stats": {"instructions": size},
+            "stage_s": dict.fromkeys(growth.STAGES, size / 1e5),
         }
 
     rows = [row("synthetic", 10**k, "partial" if k == 6 else "complete") for k in range(4, 7)]

@@ -1,7 +1,8 @@
 """Sets of types that flow along edges until nothing changes.
 
 A set is a row of bits, one per exact class, bit 0 for any object of the framework or of unknown origin. Nodes are
-small ints. Everything is added in arrays; the loops are kernels (`analyzer.kernels.flow`).
+small ints; most hold so few types that one word is their set, and only the others have a row. Everything is added in
+arrays; the loops are kernels (`analyzer.kernels.flow`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.hierarchy import Hierarchy
-from analyzer.kernels.layout import EVENTS, HEAD, TAIL
+from analyzer.kernels.layout import EVENTS, HEAD, ROWS, TAIL
 from analyzer.program import Program
 
 I4 = NDArray[np.int32]
@@ -45,9 +46,11 @@ class TypeFlow:
         self._array_masks: list[int] = []  # array classes with masks
         self.n_nodes = self._n_edges = self._n_watchers = 0
         words = n_types // 64 + 1
-        self._types = np.zeros((1024, words), np.uint64)
-        self._pending = np.zeros((1024, words), np.uint64)
-        self._delta = np.zeros((1, words), np.uint64)
+        self._small = np.zeros((1024, 2), np.uint64)
+        self._place = np.full((1024, 2), -1, np.int32)
+        self._types = np.zeros((64, words), np.uint64)
+        self._pending = np.zeros((64, words), np.uint64)
+        self._delta = np.zeros(words, np.uint64)
         self._masks = np.zeros((64, words), np.uint64)
         self._filters = np.full(1024, _EVERYTHING, np.int32)
         self._queue = np.zeros(1025, np.int32)
@@ -55,7 +58,7 @@ class TypeFlow:
         self._edges = np.full((3, 1024), -1, np.int32)
         self._watchers = np.full((3, 1024), -1, np.int32)
         self._events = np.empty((4096, 2), np.int32)
-        self._state = np.zeros(3, np.int64)
+        self._state = np.zeros(4, np.int64)
 
     # -- types ------------------------------------------------------------------------------------------------------
 
@@ -107,7 +110,8 @@ class TypeFlow:
 
     def _widen(self) -> None:
         words = self._types.shape[1] + max(2, self._types.shape[1] // 4)
-        for name in ("_types", "_pending", "_delta", "_masks"):
+        self._delta = np.zeros(words, np.uint64)
+        for name in ("_types", "_pending", "_masks"):
             old = getattr(self, name)
             new = np.zeros((len(old), words), np.uint64)
             new[:, : old.shape[1]] = old
@@ -115,7 +119,10 @@ class TypeFlow:
 
     def bits(self, node: int) -> list[int]:
         """What is in a node, ascending."""
-        return list(_bits_of(int.from_bytes(self._types[node].astype("<u8").tobytes(), "little")))
+        word, row = self._place[node].tolist()
+        if row >= 0:
+            return list(_bits_of(int.from_bytes(self._types[row].astype("<u8").tobytes(), "little")))
+        return [64 * word + bit for bit in _bits_of(int(self._small[node, 0]))]
 
     # -- nodes, edges, watchers -------------------------------------------------------------------------------------
 
@@ -124,8 +131,8 @@ class TypeFlow:
         first = self.n_nodes
         self.n_nodes += count
         if self.n_nodes > len(self._filters):
-            self._types = _longer(self._types, self.n_nodes)
-            self._pending = _longer(self._pending, self.n_nodes)
+            self._small = _longer(self._small, self.n_nodes)
+            self._place = _longer(self._place, self.n_nodes, -1)
             self._filters = _longer(self._filters, self.n_nodes, _EVERYTHING)
             self._queued = _longer(self._queued, self.n_nodes)
             head, tail = int(self._state[HEAD]), int(self._state[TAIL])
@@ -149,11 +156,17 @@ class TypeFlow:
         if self._n_edges > self._edges.shape[1]:
             self._edges = _wider(self._edges, self._n_edges)
         first = self._n_edges - len(sources)
-        self._kernels.add_edges(sources, targets, first, self._edges, *self._common)
+        done = 0
+        while done < len(sources):
+            done = self._kernels.add_edges(sources, targets, done, first, self._edges, *self._common)
+            self._free_row()
 
     def seed(self, nodes: I4, bits: I4) -> None:
         """Puts one bit into each node."""
-        self._kernels.seed(nodes, bits, self._delta, *self._common)
+        done = 0
+        while done < len(nodes):
+            done = self._kernels.seed(nodes, bits, done, *self._common)
+            self._free_row()
 
     def watch(self, nodes: I4, masks: I4) -> int:
         """Adds watchers that see each bit that is, or comes, into their node once, through a mask (-1: none).
@@ -164,23 +177,44 @@ class TypeFlow:
         self._n_watchers += len(nodes)
         if self._n_watchers > self._watchers.shape[1]:
             self._watchers = _wider(self._watchers, self._n_watchers)
-        most = int(self._state[EVENTS]) + len(nodes) * self._types.shape[1] * 64
-        self._events = _longer(self._events, most) if most > len(self._events) else self._events
-        self._kernels.watch(
-            *(nodes, masks, first, self._watchers, self._types, self._pending),
-            *(self._masks, self._events, self._state),
-        )
+        done = 0
+        while True:
+            done = self._kernels.watch(
+                *(nodes, masks, done, first, self._watchers, *self._sets, self._masks, self._events, self._state)
+            )
+            if done == len(nodes):
+                break
+            self._events = _longer(self._events, 2 * len(self._events))
         return first
 
     @property
+    def _sets(self) -> tuple[Any, ...]:
+        return (self._small, self._place, self._types, self._pending)
+
+    @property
     def _common(self) -> tuple[Any, ...]:
-        queues = (self._queue, self._queued, self._state)
-        return (self._types, self._pending, self._filters, self._masks, *queues)
+        return (*self._sets, self._filters, self._masks, self._queue, self._queued, self._state)
+
+    def _free_row(self, more: int = 1) -> None:
+        """Sees to it that rows are free."""
+        used = int(self._state[ROWS])
+        if used + more > len(self._types):
+            self._types = _longer(self._types, used + more)
+            pending = np.zeros_like(self._types)
+            pending[: len(self._pending)] = self._pending
+            self._pending = pending
 
     def run(self) -> tuple[I4, I4]:
         """Propagates until nothing is left to do; which watchers saw which bits since the last run."""
-        while not self._kernels.propagate(self._delta, self._edges, self._watchers, self._events, *self._common):
-            self._events = _longer(self._events, 2 * len(self._events))
+        kernels = self._kernels
+        while True:
+            lacks = kernels.propagate(self._delta, self._edges, self._watchers, self._events, *self._common)
+            if lacks == kernels.DONE:
+                break
+            if lacks == kernels.SHORT_EVENTS:
+                self._events = _longer(self._events, 2 * len(self._events))
+            else:
+                self._free_row(len(self._types) + 1)  # at least twice as many in all
         n = int(self._state[EVENTS])
         self._state[EVENTS] = 0
         return self._events[:n, 0].copy(), self._events[:n, 1].copy()

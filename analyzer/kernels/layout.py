@@ -119,5 +119,5 @@ DONE, FULL, TOO_LARGE, CRAMPED = range(4)
 """What became of a method: it has a body; the output is full; too many registers for its blocks; too little work
 space for its phis."""
 
-HEAD, TAIL, EVENTS = range(3)
+HEAD, TAIL, EVENTS, ROWS = range(4)
 """State of a flow of types: ends of the ring of nodes that wait; number of events."""

@@ -153,3 +153,60 @@ def test_rta_dispatches_only_to_classes_of_which_there_are_objects(found: App) -
         found.id("Lorg/gdroid/samples/dispatch/NeverCreatedOk$Child;->show(Ljava/lang/String;)V") not in quick.methods
     )
     assert class_id(found, "NeverCreatedOk$Child") not in quick.instantiated
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sets_of_one_word_and_of_many_are_what_edges_lead_to(found: App, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_bits, n_edges = 300, 500, 400
+    flow = TypeFlow(found.program, found.hierarchy, n_bits)
+    first = flow.nodes(n)
+    sets: list[set[int]] = [set() for _ in range(n)]
+    edges: list[tuple[int, int]] = []
+    watched = rng.integers(0, n, 50).astype(np.int32)
+    seen: set[tuple[int, int]] = set()
+
+    def run() -> None:
+        watchers, bits = flow.run()
+        seen.update(zip(watchers.tolist(), bits.tolist(), strict=True))
+
+    flow.watch(first + watched[:25], np.full(25, -1, np.int32))
+    for _ in range(3):
+        sources, targets = rng.integers(0, n, (2, n_edges)).astype(np.int32)
+        edges += [pair for pair in zip(sources.tolist(), targets.tolist(), strict=True) if pair[0] != pair[1]]
+        flow.edges(*(first + part[sources != targets] for part in (sources, targets)))
+        run()
+        nodes, bits = rng.integers(0, n, 40).astype(np.int32), rng.integers(0, n_bits, 40).astype(np.int32)
+        for node, bit in zip(nodes.tolist(), bits.tolist(), strict=True):
+            sets[node].add(bit)
+        flow.seed(first + nodes, bits)
+        run()
+    flow.watch(first + watched[25:], np.full(25, -1, np.int32))
+    run()
+    changed = True
+    while changed:
+        changed = False
+        for source, target in edges:
+            changed |= not sets[source] <= sets[target]
+            sets[target] |= sets[source]
+    assert [flow.bits(first + k) for k in range(n)] == [sorted(s) for s in sets]
+    assert seen == {(k, bit) for k, node in enumerate(watched.tolist()) for bit in sets[node]}
+
+
+def test_a_node_from_which_very_many_start_finds_rows_for_all(found: App) -> None:
+    flow = TypeFlow(found.program, found.hierarchy, 200)
+    first = flow.nodes(1001)
+    flow.edges(np.full(1000, first, np.int32), np.arange(first + 1, first + 1001, dtype=np.int32))
+    for bit in (3, 70, 199):
+        flow.seed(ints(first), ints(bit))
+        flow.run()
+    assert all(flow.bits(first + k) == [3, 70, 199] for k in range(1001))
+
+
+def test_sets_of_one_word_take_no_row(found: App) -> None:
+    flow = TypeFlow(found.program, found.hierarchy, 10_000)
+    first = flow.nodes(5_000)
+    flow.seed(np.arange(first, first + 5_000, dtype=np.int32), np.arange(5_000, dtype=np.int32))
+    flow.run()
+    assert flow.bits(first + 4_999) == [4_999]
+    assert flow._types.nbytes < 1_000_000
