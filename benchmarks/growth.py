@@ -254,7 +254,11 @@ def measure(options: argparse.Namespace, folder: Path) -> Row:
         stages = " ".join(f"{name} {seconds:.1f}" for name, seconds in row.get("stage_s", {}).items())
         cells = f"{size:10} {row.get('wall_s', 0):8.1f} s {row.get('peak_mb', 0):7.0f} MB x{len(row['runs'])}"
         print(f"{row['app'][:32]:32} {cells} {row['status']}  {stages}", flush=True)
-    solved = [threads(p, options.repeats) for p in (options.threads_app or synthetic[-1:])] if options.threads else []
+    solved = []
+    if options.threads:
+        solved = [
+            threads(p, options.repeats) for p in options.threads_app or _largest(rows, todo, options.threads_below)
+        ]
     return {
         "benchmark": "growth",
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -266,6 +270,13 @@ def measure(options: argparse.Namespace, folder: Path) -> Row:
         "threads": solved,
         "fits": fits(rows),
     }
+
+
+def _largest(rows: Sequence[Row], jobs: Sequence[tuple[str, Path]], below: float) -> list[Path]:
+    """The app with the most facts of those that took less than so many seconds."""
+    known = {path.name: path for _, path in jobs}
+    quick = [r for r in rows if r["status"] == "complete" and r["wall_s"] < below]
+    return [known[max(quick, key=lambda r: r["stats"]["facts"])["app"]]] if quick else []
 
 
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -283,12 +294,12 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--threads-app", type=Path, action="append", help="app to solve with threads (largest synthetic)"
     )
-    parser.add_argument("--quick", action="store_true", help="two small sizes, once, kept in a temporary folder")
+    parser.add_argument("--quick", action="store_true", help="small sizes, once, kept in a temporary folder")
     parser.add_argument("--apps-folder", type=Path, help="where synthetic apps are kept for the next time")
     parser.add_argument("--out", type=Path, help="folder of JSON and picture (benchmarks/results)")
     parser.add_argument("--plot", type=Path, metavar="JSON", help="only draw the picture of these results again")
     found = parser.parse_args(arguments)
-    found.sizes = [int(size) for size in found.sizes.split(",") if size] if not found.quick else [300, 1_000, 2_000]
+    found.sizes = [int(size) for size in found.sizes.split(",") if size] if not found.quick else [300, 1_000, 1_500]
     if found.quick:
         found.repeats = 1
         found.out = found.out or Path(tempfile.mkdtemp(prefix="gdroid-growth-"))

@@ -76,10 +76,13 @@ class _Axis:
         return found
 
 
-def _axis(values: Sequence[float], start: float, end: float) -> _Axis:
+def _axis(values: Sequence[float], start: float, end: float, above: float = 0) -> _Axis:
+    """An axis over all values and a factor of 4 at least, with a share of it left free above them."""
     low, high = min(values), max(values)
-    room = max((high / low) ** 0.06, 1.1)
-    return _Axis(low / room, high * room, start, end)
+    widen = max(1, 4 * low / high) ** 0.5
+    low, high = low / widen, high * widen
+    room = (high / low) ** 0.06
+    return _Axis(low / room, high * room * (high / low) ** above, start, end)
 
 
 def _number(value: float) -> str:
@@ -96,7 +99,7 @@ def _panel(panel: Panel) -> str:
     if not drawn:
         return out[0] + f'<text x="{_LEFT}" y="60" fill="#777">nothing was measured</text>'
     xs = _axis([x for x, _ in drawn], _LEFT, right)
-    ys = _axis([y for _, y in drawn], bottom, _TOP)
+    ys = _axis([y for _, y in drawn], bottom, _TOP, above=0.07 * len(panel.series))
     for value in xs.ticks():
         x = xs.at(value)
         out.append(f'<path d="M{x:.1f} {_TOP}V{bottom}" stroke="#e4e4e4"/>')
