@@ -257,7 +257,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Row:
     solved = []
     if options.threads:
         solved = [
-            threads(p, options.repeats) for p in options.threads_app or _largest(rows, todo, options.threads_below)
+            threads(p, options.repeats) for p in options.threads_app or largest(rows, todo, options.threads_below)
         ]
     return {
         "benchmark": "growth",
@@ -272,7 +272,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Row:
     }
 
 
-def _largest(rows: Sequence[Row], jobs: Sequence[tuple[str, Path]], below: float) -> list[Path]:
+def largest(rows: Sequence[Row], jobs: Sequence[tuple[str, Path]], below: float) -> list[Path]:
     """The app with the most facts of those that took less than so many seconds."""
     known = {path.name: path for _, path in jobs}
     quick = [r for r in rows if r["status"] == "complete" and r["wall_s"] < below]
@@ -294,6 +294,8 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--threads-app", type=Path, action="append", help="app to solve with threads (largest synthetic)"
     )
+    below = "without --threads-app: the app with the most facts of those that take less than so many seconds"
+    parser.add_argument("--threads-below", type=float, default=30, help=below)
     parser.add_argument("--quick", action="store_true", help="small sizes, once, kept in a temporary folder")
     parser.add_argument("--apps-folder", type=Path, help="where synthetic apps are kept for the next time")
     parser.add_argument("--out", type=Path, help="folder of JSON and picture (benchmarks/results)")

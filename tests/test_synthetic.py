@@ -108,3 +108,13 @@ def test_the_picture_shows_all_apps_and_which_are_not_complete() -> None:
     assert len(hollow) == 2 + (len(growth.STAGES) - 1)
     assert all(math.isfinite(float(e.get("cx", "nan"))) for e in circles)
     assert "real300000" in {e.text for e in root.iter()}
+
+
+def test_threads_are_measured_on_the_app_with_the_most_facts_that_is_quick_enough() -> None:
+    rows: list[growth.Row] = [
+        {"app": f"{facts}.apk", "status": status, "wall_s": wall_s, "stats": {"facts": facts}}
+        for facts, wall_s, status in ((10, 1.0, "complete"), (20, 5.0, "complete"), (30, 50.0, "complete"), (9, 2, "x"))
+    ]
+    jobs = [("real", Path(row["app"])) for row in rows]
+    assert growth.largest(rows, jobs, growth.options([]).threads_below) == [Path("20.apk")]
+    assert growth.largest([], [], 30) == []
