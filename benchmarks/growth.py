@@ -291,9 +291,7 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=300, help="seconds for one process")
     parser.add_argument("--total", type=float, default=3600, help="seconds after which nothing more starts")
     parser.add_argument("--no-threads", dest="threads", action="store_false", help="no runs with threads")
-    parser.add_argument(
-        "--threads-app", type=Path, action="append", help="app to solve with threads (largest synthetic)"
-    )
+    parser.add_argument("--threads-app", type=Path, action="append", help="app to solve with threads")
     below = "without --threads-app: the app with the most facts of those that take less than so many seconds"
     parser.add_argument("--threads-below", type=float, default=30, help=below)
     parser.add_argument("--quick", action="store_true", help="small sizes, once, kept in a temporary folder")
