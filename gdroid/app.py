@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from analyzer.container import AppFiles
     from analyzer.encode import Encoded
     from analyzer.hierarchy import Hierarchy
-    from analyzer.type_graph import Modelled
     from analyzer.idfg import Idfg
     from analyzer.models import Knowledge
     from analyzer.program import Program
     from analyzer.shape import Context
+    from analyzer.type_graph import Modelled
     from gpu.problem import Problem
 
 T = TypeVar("T")

@@ -21,7 +21,8 @@ class ComponentEntry:
 
     `status` is 'entered'; 'disabled' in the manifest; 'missing class': the dex does not define it; 'same class': an
     earlier entry of this list (an alias's target, mostly) has its environment; 'no lifecycle': nothing is known of
-    such a component; 'modelled': its class is one of a library that the models speak for. `environment` is its synthetic method, or -1.
+    such a component; 'modelled': its class is one of a library that the models speak for. `environment` is its
+    synthetic method, or -1.
     """
 
     component: Component

@@ -55,7 +55,8 @@ class Escapes:
 
         Without a model or shim: the receiver (but no object for having been made) and every object, also in arrays.
         With a model: the receiver where it says `begins`; parameters of interfaces, and of classes that an app can
-        extend where the model says `escapes`, unless nobody would register a callback that way; what the model only stores waits for a shim that looks there.
+        extend where the model says `escapes`, unless nobody would register a callback that way; what the model only
+        stores waits for a shim that looks there.
         What a shim calls back needs no more.
         """
         found = self._called_back.get(method)

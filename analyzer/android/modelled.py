@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analyzer.type_graph import Modelled
 
 if TYPE_CHECKING:
-    from analyzer.container.manifest import Manifest
+    from analyzer.container import Manifest
     from analyzer.program import Program
 
 
