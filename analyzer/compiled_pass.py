@@ -8,17 +8,17 @@ know (subtypes, dispatch, library models, the table) they ask for, and go on wit
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from analyzer.answers import Answers
+from analyzer.contents import TableContents
 from analyzer.lazy_shapes import Shapes, Summaries
 from analyzer.lower import CALL, OR, STORE
 from analyzer.shape import COARSEST, MOST_OWN_PATHS, Context, MethodShape, on_every_path
 from analyzer.shape_state import CodeWriter, Glance, MethodCode, MethodState
-from analyzer.table import Place
 from analyzer.tokens import FORMAL, OBJECT, STATIC, Key
 from analyzer.world import WorldArrays
 from gpu.bits import bits_of
@@ -69,9 +69,7 @@ class CompiledPass:
         self.states: dict[int, MethodState] = {}
         """What is known of each method that is done."""
         self.answers = Answers(ctx, self.world, self._writer)
-        self._contributed: list[Any] = []
-        """int32[:, 3] each: member or -1, field, token."""
-        self._written = np.zeros(3 << 14, np.int32)
+        self._contents = TableContents(self.world, ctx.table.numbering)
         ctx.shapes = self._shapes = Shapes(self)
         ctx.summaries = self._summaries = Summaries(self)
         self.out = _new_out(256)
@@ -236,8 +234,8 @@ class CompiledPass:
                 sid = states[m].sid = self.export(states[m], level, must)
                 mth[m, lay.MT_SUMMARY] = sid
             self._clears.mark_unique(self.world.arrays, states[m].arrays, states[m].code.code, states[m].sid)
-        for m in members:
-            self.contribute(states[m])
+        for state in states.values():
+            self._contents.add(state)
         return states
 
     def start(self, state: MethodState) -> None:
@@ -409,20 +407,6 @@ class CompiledPass:
 
     # -- the table ---------------------------------------------------------------------------------------------
 
-    def contribute(self, state: MethodState) -> None:
-        """Notes what a method writes to library statics and to cells of the table."""
-        world = self.world
-        out = self._written
-        while True:
-            n = int(self._export.contributions(world.arrays, state.arrays, out))
-            found = n if n >= 0 else -1 - n
-            if found:
-                self._contributed.append(out[: 3 * found].reshape(-1, 3).copy())
-            if n >= 0:
-                return
-            if found < len(out) // 3:  # it was not for want of room in `out`
-                world.grow()
-
     def grow_table(self) -> set[int]:
         """Moves what methods wrote to library statics into the table; the methods that see a difference."""
         world, table = self.world, self.ctx.table
@@ -430,10 +414,10 @@ class CompiledPass:
         tok = world.arrays.tok[: world.arrays.hdr[lay.N_TOKENS]]
         for gid in np.flatnonzero(tok[:, lay.T_FLAGS] & lay.FORGOT).tolist():
             table.forget(world.key(gid))
-        new = table.add_all(self._groups())
-        self._contributed = []
+        new = table.add_all(self._contents.take())
         if new:
             self._mark_members(new)
+        self._contents.number_new()
         joined = np.zeros(int(world.arrays.hdr[lay.N_TOKENS]), bool)
         joined[[world.token(key) for key in new]] = True
         changed = self.answers.changed_places()
@@ -442,20 +426,6 @@ class CompiledPass:
             for m, state in self.states.items()
             if (state.fold and new) or changed[state.places].any() or (new and joined[state.bases].any())
         }
-
-    def _groups(self) -> Iterator[tuple[Place, list[Key]]]:
-        """What was contributed, place by place."""
-        if not self._contributed:
-            return
-        world = self.world
-        rows = np.concatenate(self._contributed)
-        rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
-        first = np.flatnonzero(np.any(np.diff(rows[:, :2], axis=0, prepend=rows[:1, :2] - 1), axis=1)).tolist()
-        contents = rows[:, 2].tolist()
-        for begin, end in zip(first, [*first[1:], len(rows)], strict=True):
-            member, f = rows[begin, :2].tolist()
-            place: Place = world.sparse(f) if member < 0 else (world.key(member), world.sparse(f))
-            yield place, [world.key(gid) for gid in contents[begin:end]]
 
     def _mark_members(self, new: set[Key]) -> None:
         """Tells the arrays which tokens are in the table now."""

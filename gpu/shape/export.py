@@ -28,12 +28,9 @@ from gpu.shape.layout import (
     FORMAL,
     GROW_PLAN,
     GROW_WORLD,
-    K_CONTRIBUTED,
-    K_ROW_SEEN,
     LABELS,
     M_CELL,
     M_REGION,
-    MANY,
     N_BITS,
     N_COLS,
     N_LISTS,
@@ -94,7 +91,6 @@ from gpu.shape.layout import (
     STATUS,
     T_A,
     T_B,
-    T_BASE,
     T_C,
     T_COUNT,
     T_DEPTH,
@@ -108,14 +104,13 @@ from gpu.shape.layout import (
     TK_CELLS,
     TK_GID,
     TK_TARGET,
-    TOKEN_ANY_MEMBER,
     X_BITS,
     X_FRONTIER,
     X_VALUE,
 )
 from gpu.shape.maps import find, put, slot_of
 from gpu.shape.names import fold, intern, meets, reads_field, union
-from gpu.shape.signatures import I4, INT, OUT, STATE, WORLD
+from gpu.shape.signatures import INT, OUT, STATE, WORLD
 
 
 @kernel(INT(STATE, INT, INT), helper=True)
@@ -594,68 +589,3 @@ def same(w, a, b):
         if w.sml[smm[a, SM_MUST] + i] != w.sml[smm[b, SM_MUST] + i]:
             return 0
     return 1
-
-
-@kernel(INT(WORLD, STATE, I4))
-def contributions(w, s, out):
-    """Writes what a method puts into the table and nobody did before: (static: -1, else member; field; token).
-
-    Returns how many; negative minus one where there was no room and it has to be called again.
-    """
-    hd, ri, tk, tok = s.hd, s.ri, s.tk, w.tok
-    n = 0
-    for row in range(hd[N_VALUES], hd[R_COUNT]):
-        kind = ri[row, R_KIND]
-        skip_entry = False
-        if kind == TABLE:
-            member, f = -1, ri[row, R_A]
-        elif kind == TABLE_CELL:
-            member, f = ri[row, R_A], ri[row, R_B]
-        elif kind == CELL:
-            member, f = tok[tk[ri[row, R_A], TK_GID], T_MEMBER], ri[row, R_B]
-            if member < 0 or f == w.hdr[FIELD_BELOW] or f == w.hdr[FIELD_BELOW_OWN]:
-                continue
-            if tok[member, T_FLAGS] & MANY:
-                member = w.hdr[TOKEN_ANY_MEMBER]
-            skip_entry = True
-        else:
-            continue
-        e = ri[row, R_ENTRY]
-        h = g = np.int64(0)
-        nothing = True
-        for k in range(s.rb.shape[1]):
-            x = s.rb[row, k]
-            if skip_entry and e >= 0:
-                x &= ~s.eb[e, k]
-            while x:
-                gid = np.int64(tk[64 * k + bits.lowest(x), TK_GID])
-                x &= x - bits.ONE
-                nothing = False
-                h += (gid + 1) * 0x9E3779B1
-                g ^= (gid + 7) * (gid + 0x2545F491) * 0x85EBCA77
-        h = (h ^ (h >> 32)) & 0x7FFFFFFF
-        g = (g ^ (g >> 31)) & 0x7FFFFFFF
-        if nothing or find(w.known, K_ROW_SEEN + 256 * (member + 2), f, h, g) >= 0:
-            continue
-        for k in range(s.rb.shape[1]):
-            x = s.rb[row, k]
-            if skip_entry and e >= 0:
-                x &= ~s.eb[e, k]
-            while x:
-                t = 64 * k + bits.lowest(x)
-                x &= x - bits.ONE
-                gid = tk[t, TK_GID]
-                if tok[gid, T_KIND] == FORMAL or tok[gid, T_KIND] == DEEP:
-                    continue
-                gid = tok[gid, T_BASE]
-                if find(w.known, K_CONTRIBUTED + 256 * (member + 2), f, gid, 0) >= 0:
-                    continue
-                if 3 * n + 3 > len(out) or not put(w.known, K_CONTRIBUTED + 256 * (member + 2), f, gid, 0, 1):
-                    return -1 - n
-                out[3 * n] = member
-                out[3 * n + 1] = f
-                out[3 * n + 2] = gid
-                n += 1
-        if not put(w.known, K_ROW_SEEN + 256 * (member + 2), f, h, g, 1):
-            return -1 - n
-    return n

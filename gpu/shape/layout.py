@@ -58,7 +58,7 @@ PSEUDO_FIELD, OWN_FIELD, PRIVATE_FIELD, WEAK_FIELD, DATA_FIELD, ENV_FIELD = (1 <
 TH_OWN, TH_PRIVATE, TH_STAR, TH_OUTER, TH_ANY_GROUP, TH_ELEM_GROUP, TH_LIBRARY = (1 << i for i in range(7))
 
 # Maps: rows (kind, a, b, c, value, used); the last row holds the number of entries.
-K_TOKEN, K_SITE, K_TYPE, K_DISPATCH, K_EFFECT, K_PLACE, K_THROUGH, K_UNION, K_CONTRIBUTED, K_ROW_SEEN = range(10)
+K_TOKEN, K_SITE, K_TYPE, K_DISPATCH, K_EFFECT, K_PLACE, K_THROUGH, K_UNION = range(8)
 # Kinds of entries of a method's own map.
 (
     M_TOKEN, M_ROW, M_CELL, M_READ, M_BELOW, M_REGION, M_STAMP, M_MASK, M_PLACE, M_SHARED, M_ORIGIN, M_NOTHING,
@@ -211,6 +211,22 @@ class Out(Block):
 
 
 O_COLS, O_ROWS, O_SLOTS = range(3)
+
+
+class Contents(Block):
+    """What methods put into the table of library statics."""
+
+    FIELDS = (
+        ("num", np.int64, 1),  # int64[2] how many places and tokens there are
+        ("place", np.int32, 2),  # int32[places, 3] (member or -1, static or field, whether it holds more than before)
+        ("held", np.uint64, 2),  # uint64[places, words] tokens, by number
+        ("gid", np.int32, 1),  # int32[tokens] token of a number
+        ("number", np.int32, 1),  # int32[gids] number of a token, or -1
+        ("map", np.int32, 2),  # map: places by name
+    )
+
+
+C_PLACES, C_TOKENS = range(2)
 
 
 class Flow(Block):

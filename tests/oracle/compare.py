@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from analyzer.encode import Encoded, Layout
 from analyzer.shape import Context
@@ -119,5 +119,5 @@ def _of_table(slot: Slot) -> bool:
 
 def _held(table: Table, place: Place) -> set[Key]:
     """What a place of the table holds, whatever it is called there."""
-    found: Iterable[Key] = table.statics.get(place, ()) if isinstance(place, int) else table._cell(*place)
-    return set(found)
+    held = table.statics.get(place, 0) if isinstance(place, int) else table._cell(*place)
+    return set(table.numbering.tokens(held))

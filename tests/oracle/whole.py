@@ -72,7 +72,7 @@ class Oracle:
     def grow_table(self) -> bool:
         """Puts what methods write to library statics, and to what these reach, into the table; whether it grew."""
         table, written = self.table, []
-        before = {place: set(held) for place, held in (*table.statics.items(), *table.cells.items())}
+        before = dict(table.everything())
         for method in self.methods.values():
             for slot, tokens in method.shape.items():
                 if isinstance(slot, int):
@@ -90,7 +90,7 @@ class Oracle:
                     continue
                 written += [(place, (OBJECT, t[1], -1) if t[0] == OBJECT else t) for t in found]
         new = table.add(written)
-        return bool(new) or before != dict((*table.statics.items(), *table.cells.items()))
+        return bool(new) or before != dict(table.everything())
 
     def find_shapes(self) -> None:
         """Bottom-up, since certain overwrites inside a component count for nothing."""

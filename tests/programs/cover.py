@@ -52,7 +52,7 @@ class Cover:
         self.sites = solved.ctx.sites
         table = solved.ctx.table
         self.table_sites = {(s.method, s.op) for s in (self.sites[i] for i in table.sites if i >= 0)}
-        self.table_content = {key for held in (*table.statics.values(), *table.cells.values()) for key in held}
+        self.table_content = {key for _, held in table.everything() for key in held}
         self._heap: dict[tuple[int, int], tuple[Cells, dict[int, int]]] = {}
         self._calls: dict[tuple[int, int], int] = {}
         for i, site in enumerate(self.sites.all):
