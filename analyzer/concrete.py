@@ -141,6 +141,7 @@ class Binding:
         self.ctx, self.fields = concrete.ctx, concrete.ctx.fields
         self._sigma: dict[Key, frozenset[Key]] = {}
         self._heap: list[int] | None = None
+        self._reads: dict[tuple[Key, int | Through], set[Key]] = {}
         self._stored: list[tuple[Key, int, tuple[Key, ...]]] | None = None
 
     def sigma(self, key: Key) -> frozenset[Key]:
@@ -294,13 +295,21 @@ class Binding:
 
     def read(self, owner: Key, f: int | Through) -> set[Key]:
         """What a field of an object, or any of some fields, held before the call."""
+        known = self._reads.get((owner, f))
+        if known is None:
+            known = self._reads[owner, f] = self._read(owner, f)
+        return known
+
+    def _read(self, owner: Key, f: int | Through) -> set[Key]:
         present = self.concrete.cells(self.layout).get(owner, {})
         heap, table, member = self.heap(), self.ctx.table, self.ctx.table.member(owner)
         found: set[Key] = set()
         if isinstance(f, Through):
+            bits = 0
             for g in present:
                 if f.meets(g):
-                    found |= self._keys(heap[present[g]])
+                    bits |= heap[present[g]]
+            found |= self._keys(bits)
             found |= {self._fold(k) for k in self._entry(owner, self.fields.below[f.own])}
             if member is not None:
                 found |= table.reached(member, f) | {member if member in MANY else ANY_MEMBER}
