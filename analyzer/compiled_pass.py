@@ -206,11 +206,13 @@ class CompiledPass:
         for m in members:
             for t in inside[m]:
                 callers[t].append(m)
-        # Always the first that has to be looked at again: what is innermost settles before its callers go on.
-        waiting = list(range(len(members)))
+        # Sweeps in that order; what a change makes necessary behind the place at hand waits for the next sweep.
+        waiting, later = list(range(len(members))), set[int]()
         queued = set(waiting)
         at = list(order)
-        while waiting:
+        while waiting or later:
+            if not waiting:
+                waiting, queued, later = sorted(later), later, set()
             i = heapq.heappop(waiting)
             queued.discard(i)
             m, state = at[i], states[at[i]]
@@ -223,9 +225,12 @@ class CompiledPass:
             old = int(mth[m, lay.MT_SUMMARY])
             if not self._export.same(self.world.arrays, old, sid):
                 mth[m, lay.MT_SUMMARY] = sid
-                for j in sorted({order[c] for c in callers[m]} - queued):
-                    heapq.heappush(waiting, j)
-                    queued.add(j)
+                for j in sorted({order[c] for c in callers[m]}):
+                    if j <= i:
+                        later.add(j)
+                    elif j not in queued:
+                        heapq.heappush(waiting, j)
+                        queued.add(j)
         for m in members:
             states[m].sid = int(mth[m, lay.MT_SUMMARY])
         found = [(m, self.must(states[m], level)) for m in members]

@@ -44,9 +44,7 @@ def jar(tmp_path: Path) -> Path:
             "Lapp/Main;",
             direct=[
                 Method("called", access=9, code=Code([RETURN], registers=0)),
-                Method(
-                    "main", "(Landroid/telephony/TelephonyManager;)V", 9, Code(main, registers=4, ins=1, outs=2)
-                ),
+                Method("main", "(Landroid/telephony/TelephonyManager;)V", 9, Code(main, registers=4, ins=1, outs=2)),
             ],
         )
     )
