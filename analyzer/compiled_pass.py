@@ -143,7 +143,11 @@ class CompiledPass:
     # -- components --------------------------------------------------------------------------------------------
 
     def component(self, scc: tuple[int, ...]) -> None:
-        """Brings one strongly connected component to its fixed point, coarser when a bound is hit."""
+        """Brings one strongly connected component to its fixed point, coarser when a bound is hit.
+
+        Where it calls itself, its summaries come before its tokens, whichever bound is hit first: that depends on the
+        order of work.
+        """
         ctx = self.ctx
         self.world.pull_sites()
         members = [m for m in scc if self.readable(m)]
@@ -151,15 +155,16 @@ class CompiledPass:
         level = max((self.levels.get(m, 0) for m in members), default=0)
         fold = max((ctx.folded.get(m, 0) for m in members), default=0)
         merge = any(m in self.states and self.states[m].merge for m in members)
+        loop = any(map(ctx.graph.is_recursive, members))
         while True:
             try:
                 states = self.attempt(members, level, fold, merge)
                 break
             except _Coarser as bound:
-                if bound.status == lay.OVER_EXPORT:
-                    level += 1
-                elif bound.status == lay.OVER_KEYS:
+                if bound.status == lay.OVER_KEYS:
                     merge = True
+                elif bound.status == lay.OVER_EXPORT or (loop and level < COARSEST):
+                    level += 1
                 else:
                     fold += 1
             except BaseException:

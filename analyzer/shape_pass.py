@@ -74,22 +74,27 @@ class ShapePass:
                 progress(done + 1, len(ctx.graph.sccs))
 
     def component(self, scc: tuple[int, ...]) -> None:
-        """Brings one strongly connected component to its fixed point, coarser when a bound is hit."""
+        """Brings one strongly connected component to its fixed point, coarser when a bound is hit.
+
+        Where it calls itself, its summaries come before its tokens, whichever bound is hit first: that depends on the
+        order of work.
+        """
         ctx = self.ctx
         members = [m for m in scc if self.readable(m)]
         # What had to be coarse with a smaller table has to be with a larger one.
         level = max((self.levels.get(m, 0) for m in members), default=0)
         fold = max((ctx.folded.get(m, 0) for m in members), default=0)
         merge = any(m in self.shapes and self.shapes[m].merge_keys for m in members)
+        loop = any(map(ctx.graph.is_recursive, members))
         while True:
             try:
                 self.attempt(members, level, fold, merge)
                 break
             except Overflow as overflow:
-                if overflow.what == "export":
-                    level += 1
-                elif overflow.what == "keys_per_object":
+                if overflow.what == "keys_per_object":
                     merge = True
+                elif overflow.what == "export" or (loop and level < COARSEST):
+                    level += 1
                 else:
                     fold += 1
             except BaseException:
@@ -121,7 +126,7 @@ class ShapePass:
             self._news.add(m)
             ctx.summaries[m] = EMPTY
             self.shapes[m] = ReadableShape(ctx, m, fold, merge)
-        loop = len(members) > 1 or any(m in ctx.graph.callees(m) for m in members)
+        loop = any(map(ctx.graph.is_recursive, members))
         again = True
         inside = {m: [t for t in ctx.graph.callees(m) if t in members] for m in members}
         seen: dict[int, list[int]] = {}
