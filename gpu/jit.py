@@ -19,10 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
+
+from gpu import shortcuts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -121,7 +123,7 @@ def _helper(signature: Any, options: dict[str, Any], function: F) -> F:
     template = dispatcher.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:
-        with _part_of_another():
+        with shortcuts.part_of_another():
             if signature is not None and not dispatcher.overloads:
                 dispatcher.compile(signature)
                 dispatcher.disable_compile()
@@ -171,38 +173,6 @@ def _stop_ahead(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-@contextlib.contextmanager
-def _part_of_another() -> Iterator[None]:
-    """While helpers are compiled: their code goes into their callers as it is.
-
-    Numba optimises the code of each function together with all that it calls, and makes machine code of it: for
-    helpers of helpers again and again, and never used. Where its inside is not what it was in the versions that we
-    know, nothing is left out.
-    """
-    codegen = importlib.import_module("numba.core.codegen")
-    library, engine = codegen.CPUCodeLibrary, codegen.JITCPUCodegen
-    patched = ((library, "_optimize_final_module"), (library, "_finalize_final_module"), (engine, "set_env"))
-    needed = (*patched, (library, "_finalize_dynamic_globals"), (library, "_verify_declare_only_symbols"))
-    if not all(hasattr(owner, name) for owner, name in needed):
-        yield
-        return
-    kept = [getattr(owner, name) for owner, name in patched]
-
-    def finalize(self: Any) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-    library._optimize_final_module = lambda self: None
-    library._finalize_final_module = finalize
-    engine.set_env = lambda self, name, env: None
-    try:
-        yield
-    finally:
-        for (owner, name), method in zip(patched, kept, strict=True):
-            setattr(owner, name, method)
-
-
 @functools.cache
 def _numba() -> Any:
     """Import Numba and say so, once, when it is about to compile for the first time."""
@@ -223,6 +193,7 @@ def _numba() -> Any:
             pass
 
     event.register("numba:run_pass", FirstCompilation())
+    shortcuts.take()
     return numba
 
 
