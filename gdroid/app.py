@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KERNELS = ("gpu.shape.clears", "gpu.shape.export", "gpu.shape.method", "gpu.shape.encode", "gpu.cpu", "gpu.flows")
+KERNELS = ("gpu.shape.clears", "gpu.shape.export", "gpu.shape.method", "gpu.shape.encode")
 """Modules whose kernels are compiled in a process of their own on the first run, while the code is read."""
+
+LAST_KERNELS = ("gpu.cpu", "gpu.flows")
+"""And those that are compiled here on the first run, while that other process is still at work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ class App:
         )
         self.budget.until(0.65)
         self.levels: dict[int, int] = {}
-        wait_for_ahead()
+        wait_for_ahead(LAST_KERNELS)
         shapes = CompiledPass(ctx)
         shapes.levels = self.levels
 

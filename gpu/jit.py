@@ -37,6 +37,9 @@ KERNEL_FILES = ("gpu/**/*.py", "analyzer/**/kernels/*.py", "analyzer/**/opcodes.
 AHEAD = "ahead"
 """File in the cache folder that says that `compile_ahead` has done its work."""
 
+SETTINGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+"""What Numba is told of every kernel. None allocates: with `_nrt` it would count references of arrays at every call."""
+
 STALE_DAYS = 30
 """Cache folders of other versions that were not used for this long are removed."""
 
@@ -90,19 +93,13 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
     numba = _numba()
     if helper:
         return functools.partial(_helper, signature, options)
-    settings: dict[str, Any] = {
-        "cache": folder is not None,
-        "nogil": True,
-        "error_model": "numpy",
-        "no_cfunc_wrapper": True,
-        "no_cpython_wrapper": helper,
-        **options,
-    }
+    settings: dict[str, Any] = {**SETTINGS, "cache": folder is not None, **options}
     arguments = () if signature is None else (signature,)
 
     def decorate(function: F) -> F:
         try:
-            compiled: F = numba.njit(*arguments, **settings)(function)
+            with shortcuts.taken():
+                compiled: F = numba.njit(*arguments, **settings)(function)
         except numba.core.errors.NumbaError:
             raise
         except Exception:
@@ -110,7 +107,8 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
             if folder is None:
                 raise
             shutil.rmtree(folder, ignore_errors=True)
-            compiled = numba.njit(*arguments, **{**settings, "cache": _usable(folder)})(function)
+            with shortcuts.taken():
+                compiled = numba.njit(*arguments, **{**settings, "cache": _usable(folder)})(function)
         return compiled
 
     return decorate
@@ -118,8 +116,7 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
 
 def _helper(signature: Any, options: dict[str, Any], function: F) -> F:
     """A helper: compiled when the first kernel that calls it is, optimised as part of that."""
-    settings = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True, **options}
-    dispatcher: Any = _numba().njit(**settings)(function)
+    dispatcher: Any = _numba().njit(**{**SETTINGS, "no_cpython_wrapper": True, **options})(function)
     template = dispatcher.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:
@@ -159,10 +156,15 @@ def compile_ahead(modules: Sequence[str]) -> None:
         atexit.register(_stop_ahead, _ahead)
 
 
-def wait_for_ahead() -> None:
-    """Wait until the modules of `compile_ahead` are compiled; whether that went well does not matter."""
+def wait_for_ahead(meanwhile: Sequence[str] = ()) -> None:
+    """Wait until the modules of `compile_ahead` are compiled; whether that went well does not matter.
+
+    `meanwhile`: modules that are needed later and are not among them; compiled here rather than to wait only.
+    """
     global _ahead
     if _ahead is not None:
+        for module in meanwhile:
+            importlib.import_module(module)
         _ahead.wait()
         _ahead = None
 
@@ -193,7 +195,6 @@ def _numba() -> Any:
             pass
 
     event.register("numba:run_pass", FirstCompilation())
-    shortcuts.take()
     return numba
 
 

@@ -1,23 +1,37 @@
 """What Numba does again and again while it compiles, done once.
 
-Typing and lowering in Python is most of the time that a compilation takes. Everything here reaches into Numba's inside:
-each shortcut first looks whether that is what it was in the versions that we know, and otherwise leaves it alone.
+Typing and lowering in Python is most of the time that a compilation takes. Everything here reaches into Numba's inside,
+only while a kernel of ours is compiled: each shortcut first looks whether that is what it was in the versions that we
+know, and otherwise leaves it alone. None changes what is compiled.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+Patch = tuple[Any, str, Any]
+"""Owner of a method, its name, and what is there meanwhile."""
 
-@functools.cache
-def take() -> None:
-    """Take all shortcuts that hold for a whole process, once; Numba is imported."""
-    _options_compared_fast()
-    _operators_typed_once()
+
+@contextlib.contextmanager
+def taken() -> Iterator[None]:
+    """While a kernel and its helpers are compiled: all shortcuts but `part_of_another`, and no garbage is looked for.
+
+    What a compilation makes, hundreds of thousands of objects, lives until its end.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with _patched(_for_kernels()):
+            yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 @contextlib.contextmanager
@@ -27,71 +41,107 @@ def part_of_another() -> Iterator[None]:
     Numba optimises the code of each function together with all that it calls, and makes machine code of it: for
     helpers of helpers again and again, and never used.
     """
+    with _patched(_for_helpers()):
+        yield
+
+
+@contextlib.contextmanager
+def _patched(patches: tuple[Patch, ...]) -> Iterator[None]:
+    kept = [getattr(owner, name) for owner, name, _ in patches]
+    for owner, name, method in patches:
+        setattr(owner, name, method)
+    try:
+        yield
+    finally:
+        for (owner, name, _), method in zip(patches, kept, strict=True):
+            setattr(owner, name, method)
+
+
+@functools.cache
+def _for_helpers() -> tuple[Patch, ...]:
     codegen = importlib.import_module("numba.core.codegen")
     library, engine = codegen.CPUCodeLibrary, codegen.JITCPUCodegen
-    patched = ((library, "_optimize_final_module"), (library, "_finalize_final_module"), (engine, "set_env"))
-    needed = (*patched, (library, "_finalize_dynamic_globals"), (library, "_verify_declare_only_symbols"))
-    if not all(hasattr(owner, name) for owner, name in needed):
-        yield
-        return
-    kept = [getattr(owner, name) for owner, name in patched]
 
     def finalize(self: Any) -> None:
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
 
-    library._optimize_final_module = lambda self: None
-    library._finalize_final_module = finalize
-    engine.set_env = lambda self, name, env: None
-    try:
-        yield
-    finally:
-        for (owner, name), method in zip(patched, kept, strict=True):
-            setattr(owner, name, method)
+    patches = (
+        (library, "_optimize_final_module", lambda self: None),
+        (library, "_finalize_final_module", finalize),
+        (engine, "set_env", lambda self, name, env: None),
+    )
+    needed = ("_finalize_dynamic_globals", "_verify_declare_only_symbols")
+    known = all(hasattr(owner, name) for owner, name, _ in patches) and all(hasattr(library, name) for name in needed)
+    return patches if known else ()
 
 
-def _options_compared_fast() -> None:
+@functools.cache
+def _for_kernels() -> tuple[Patch, ...]:
+    return (*_options_compared_fast(), *_operators_typed_once(), *_lifetimes_when_asked_for())
+
+
+def _options_compared_fast() -> tuple[Patch, ...]:
     """The options of a compilation, part of many a key, are compared without a property call for each of them."""
     config = importlib.import_module("numba.core.targetconfig").TargetConfig
     flags = importlib.import_module("numba.core.compiler").Flags
-    compared = config.values
-
-    def values(self: Any) -> dict[str, Any]:
-        chosen: dict[str, Any] = {**_defaults(type(self)), **self._values}
-        return chosen
 
     @functools.cache
-    def _defaults(kind: Any) -> dict[str, Any]:
+    def defaults(kind: Any) -> dict[str, Any]:
         return {name: option.default for name, option in kind.options.items()}
+
+    def values(self: Any) -> dict[str, Any]:
+        return {**defaults(type(self)), **self._values}
 
     example = flags()
     example.nrt = example.release_gil = True
-    if getattr(example, "_values", None) and values(example) == compared(example):
-        config.values = values
+    known = bool(getattr(example, "_values", None)) and values(example) == example.values()
+    return ((config, "values", values),) if known else ()
 
 
-def _operators_typed_once() -> None:
-    """What `a + b` or `a[b]` means for given types is asked once of each function, not at each place of the code."""
+def _operators_typed_once() -> tuple[Patch, ...]:
+    """What `a + b` or `a[b]` means for given types is found out once, not at each place of the code."""
     types = importlib.import_module("numba.core.types")
     function = importlib.import_module("numba.core.types.functions").BaseFunction
     stack = importlib.import_module("numba.core.targetconfig").ConfigStack
-    if not hasattr(function, "get_call_type") or not hasattr(stack, "top_or_none"):
-        return
     plain = (types.Number, types.Boolean, types.Array, types.BaseTuple, types.Literal, types.SliceType)
-    asked = function.get_call_type
+    if not hasattr(function, "get_call_type") or not hasattr(stack, "top_or_none"):
+        return ()
+    find_out: Callable[..., Any] = function.get_call_type
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
         if kws or not hasattr(self, "_impl_keys") or not all(isinstance(a, plain) and a.is_precise() for a in args):
-            return asked(self, context, args, kws)
-        known = self.__dict__.setdefault("_gdroid_known", {})
+            return find_out(self, context, args, kws)
+        known = self.__dict__.setdefault("_found_out", {})
         key = (context, tuple(args), stack.top_or_none())
         if key not in known:
-            signature = asked(self, context, args, kws)
+            signature = find_out(self, context, args, kws)
             known[key] = signature, signature and self._impl_keys.get(signature.args)
         signature, implementation = known[key]
         if signature is not None:
             self._impl_keys[signature.args] = implementation
         return signature
 
-    function.get_call_type = get_call_type
+    return ((function, "get_call_type", get_call_type),)
+
+
+def _lifetimes_when_asked_for() -> tuple[Patch, ...]:
+    """Nearly every pass has the variables that live at each block found again; only generators want those."""
+    processor = importlib.import_module("numba.core.postproc").PostProcessor
+    lifetime = getattr(importlib.import_module("numba.core.postproc"), "VariableLifetime", None)
+    canonical = getattr(importlib.import_module("numba.core.transforms"), "canonicalize_cfg", None)
+    if lifetime is None or canonical is None or not hasattr(processor, "run"):
+        return ()
+    run = processor.run
+
+    def run_lazily(self: Any, emit_dels: bool = False, **options: Any) -> None:
+        code = self.func_ir
+        if emit_dels or options or code.is_generator:
+            run(self, emit_dels, **options)
+            return
+        code.blocks = canonical(code.blocks)
+        code.variable_lifetime = lifetime(code.blocks)
+        code.generator_info = None
+
+    return ((processor, "run", run_lazily),)

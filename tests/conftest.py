@@ -21,13 +21,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """On a fresh machine compiles the kernels first, once for all workers: tests that start processes have a limit."""
     if hasattr(config, "workerinput"):
         return
-    from gdroid.app import KERNELS
+    from gdroid.app import KERNELS, LAST_KERNELS
     from gpu import jit
 
     folder = jit.prepare()
     if folder is None or (folder / jit.AHEAD).exists():
         return
-    first = ("analyzer.dex.kernels", "analyzer.kernels.bodies", "analyzer.kernels.flow")
+    first = ("analyzer.dex.kernels", "analyzer.kernels.bodies", "analyzer.kernels.flow", *LAST_KERNELS)
     jit.compile_ahead(KERNELS)
     code = f"import {', '.join(first)}"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
