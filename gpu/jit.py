@@ -93,7 +93,7 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
     numba = _numba()
     if helper:
         return functools.partial(_helper, signature, options)
-    settings: dict[str, Any] = {**SETTINGS, "cache": folder is not None, **options}
+    settings: dict[str, Any] = {**SETTINGS, "cache": folder is not None, **shortcuts.pipeline(), **options}
     arguments = () if signature is None else (signature,)
 
     def decorate(function: F) -> F:
@@ -116,7 +116,9 @@ def kernel(signature: Any = None, *, helper: bool = False, **options: Any) -> Ca
 
 def _helper(signature: Any, options: dict[str, Any], function: F) -> F:
     """A helper: compiled when the first kernel that calls it is, optimised as part of that."""
-    dispatcher: Any = _numba().njit(**{**SETTINGS, "no_cpython_wrapper": True, **options})(function)
+    dispatcher: Any = _numba().njit(**{**SETTINGS, "no_cpython_wrapper": True, **shortcuts.pipeline(), **options})(
+        function
+    )
     template = dispatcher.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:

@@ -45,6 +45,29 @@ def part_of_another() -> Iterator[None]:
         yield
 
 
+@functools.cache
+def pipeline() -> dict[str, Any]:
+    """The option of `numba.njit` that leaves out passes for what no kernel has: closures, and expressions of arrays.
+
+    A kernel that has a closure after all is an error, and so is one that would need memory for an array.
+    """
+    compiler = importlib.import_module("numba.core.compiler")
+    needed = ("Compiler", "InlineClosureLikes", "NopythonRewrites", "WithLifting", "MakeFunctionToJitFunction")
+    if not all(hasattr(compiler, name) for name in needed):
+        return {}
+    left_out = {getattr(compiler, name) for name in needed[1:]}
+
+    class KernelCompiler(compiler.Compiler):  # type: ignore[misc, name-defined]
+        def define_pipelines(self) -> list[Any]:
+            managers: list[Any] = super().define_pipelines()
+            for manager in managers:
+                manager.passes = [step for step in manager.passes if step[0] not in left_out]
+                manager.finalize()
+            return managers
+
+    return {"pipeline_class": KernelCompiler}
+
+
 @contextlib.contextmanager
 def _patched(patches: tuple[Patch, ...]) -> Iterator[None]:
     kept = [getattr(owner, name) for owner, name, _ in patches]
@@ -79,7 +102,14 @@ def _for_helpers() -> tuple[Patch, ...]:
 
 @functools.cache
 def _for_kernels() -> tuple[Patch, ...]:
-    return (*_options_compared_fast(), *_operators_typed_once(), *_lifetimes_when_asked_for())
+    return (
+        *_options_compared_fast(),
+        *_operators_typed_once(),
+        *_lifetimes_when_asked_for(),
+        *_sizes_found_once(),
+        *_no_stopwatches(),
+        *_refreshed_where_there_is_more(),
+    )
 
 
 def _options_compared_fast() -> tuple[Patch, ...]:
@@ -92,7 +122,7 @@ def _options_compared_fast() -> tuple[Patch, ...]:
         return {name: option.default for name, option in kind.options.items()}
 
     def values(self: Any) -> dict[str, Any]:
-        return {**defaults(type(self)), **self._values}
+        return {**defaults(self.__class__), **self._values}
 
     example = flags()
     example.nrt = example.release_gil = True
@@ -145,3 +175,53 @@ def _lifetimes_when_asked_for() -> tuple[Patch, ...]:
         code.generator_info = None
 
     return ((processor, "run", run_lazily),)
+
+
+def _sizes_found_once() -> tuple[Patch, ...]:
+    """The size of a type is found by having LLVM read a module made for that: once for each type."""
+    context = importlib.import_module("numba.core.base").BaseContext
+    named = getattr(importlib.import_module("llvmlite.ir"), "IdentifiedStructType", None)
+    if named is None or not hasattr(context, "get_abi_sizeof"):
+        return ()
+    find_out: Callable[..., Any] = context.get_abi_sizeof
+    sizes: dict[tuple[int, str], int] = {}
+
+    def get_abi_sizeof(self: Any, kind: Any) -> int:
+        if isinstance(kind, named):
+            return int(find_out(self, kind))
+        key = (id(self.target_data), str(kind))
+        if key not in sizes:
+            sizes[key] = find_out(self, kind)
+        return sizes[key]
+
+    return ((context, "get_abi_sizeof", get_abi_sizeof),)
+
+
+def _no_stopwatches() -> tuple[Patch, ...]:
+    """Each function that is compiled, also within another, has the time of every call of LLVM taken."""
+    event = importlib.import_module("numba.core.event")
+    if not hasattr(event, "install_timer"):
+        return ()
+    return ((event, "install_timer", lambda kind, callback: contextlib.nullcontext()),)
+
+
+def _refreshed_where_there_is_more() -> tuple[Patch, ...]:
+    """Numba looks for new declarations whenever it meets a function for the first time; mostly there are none."""
+    context = importlib.import_module("numba.core.base").BaseContext
+    if not hasattr(context, "refresh"):
+        return ()
+    look: Callable[..., Any] = context.refresh
+    seen: dict[int, int] = {}
+
+    def declarations(owner: Any) -> int:
+        lists = (getattr(registry, name) for registry, loader in owner.items() for name in loader.registry_items)
+        return sum(map(len, lists))
+
+    def refresh(self: Any) -> None:
+        both = getattr(self, "_registries", None), getattr(self.typing_context, "_registries", None)
+        count = -1 if None in both else sum(map(declarations, both))
+        if count < 0 or seen.get(id(both[0])) != count:
+            look(self)
+            seen[id(both[0])] = count
+
+    return ((context, "refresh", refresh),)
