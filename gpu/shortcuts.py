@@ -109,6 +109,7 @@ def _for_kernels() -> tuple[Patch, ...]:
         *_sizes_found_once(),
         *_no_stopwatches(),
         *_refreshed_where_there_is_more(),
+        *_messages_without_colour(),
     )
 
 
@@ -225,3 +226,11 @@ def _refreshed_where_there_is_more() -> tuple[Patch, ...]:
             seen[id(both[0])] = count
 
     return ((context, "refresh", refresh),)
+
+
+def _messages_without_colour() -> tuple[Patch, ...]:
+    """Numba tries things out by exceptions, thousands of them, and prepares the text of each for a terminal."""
+    scheme = type(importlib.import_module("numba.core.errors").termcolor())
+    if not hasattr(scheme, "_markup"):
+        return ()
+    return ((scheme, "_markup", lambda self, message, color=None, style=None: message),)
