@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numba
+import numpy as np
 import pytest
 
-from gpu.jit import kernel_sources
+from gpu import shortcuts
+from gpu.jit import kernel, kernel_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,7 +49,7 @@ NOTICE = "gdroid: compiling kernels"
 def project(tmp_path: Path) -> Path:
     """A package `gpu` with the real jit module and two small files of kernels, and a home."""
     (tmp_path / "gpu").mkdir()
-    for name in ("__init__.py", "jit.py", "errors.py"):
+    for name in ("__init__.py", "jit.py", "shortcuts.py", "errors.py"):
         shutil.copy(ROOT / "gpu" / name, tmp_path / "gpu" / name)
     (tmp_path / "gpu" / "product.py").write_text(KERNEL)
     write_constants(tmp_path, factor=10, offset=0)
@@ -169,6 +175,73 @@ def test_caches_of_other_versions_are_removed_after_a_while(project: Path) -> No
     run(project)
     assert not old.exists()
     assert recent.exists()
+
+
+def patched_places() -> dict[tuple[Any, str], Any]:
+    """What Numba has where a shortcut may be taken."""
+    patches = (*shortcuts._for_kernels(), *shortcuts._for_helpers())
+    return {(owner, name): getattr(owner, name) for owner, name, _ in patches}
+
+
+def test_all_shortcuts_hold_for_the_numba_that_is_installed() -> None:
+    """Without one the first run is slow, and nothing else tells."""
+    names = {name for _, name in patched_places()}
+    assert names == {
+        "values",
+        "get_call_type",
+        "run",
+        "get_abi_sizeof",
+        "install_timer",
+        "refresh",
+        "_markup",
+        "_optimize_final_module",
+        "_finalize_final_module",
+        "set_env",
+    } - (set() if importlib.util.find_spec("colorama") else {"_markup"})
+    assert shortcuts.pipeline()
+
+
+def test_numba_is_as_it_was_after_a_compilation_and_after_a_failed_one() -> None:
+    before = patched_places()
+    kernel("int64(int64)", cache=False)(lambda x: x + 1)
+    assert patched_places() == before
+    with pytest.raises(numba.core.errors.TypingError):
+        kernel("int64(int64)", cache=False)(lambda x: x.nothing)
+    assert patched_places() == before
+    assert gc.isenabled()
+
+
+def test_without_shortcuts_the_answer_is_the_same(project: Path) -> None:
+    """As where Numba's inside is not what we know."""
+    lines = (
+        "from gpu import shortcuts",
+        "shortcuts._for_kernels = shortcuts._for_helpers = tuple",
+        "shortcuts.pipeline = dict",
+    )
+    product = project / "gpu" / "product.py"
+    product.write_text("\n".join(lines) + product.read_text())
+    assert run(project)[0] == "20"
+
+
+def test_operators_keep_their_meaning_for_each_type_and_option() -> None:
+    """What was found out for one type is not taken for another, nor for the options of another function."""
+
+    def mixed(a: Any, b: Any, c: Any) -> Any:
+        return (a + a) * 1000 + (b + b) + (c[0] + c[1]) // 3 + a // (b - b)
+
+    def halves(a: Any, b: Any) -> Any:
+        return (a + a) / 4 + b / 4
+
+    signature = "int64(int64, int8, int32[::1])"
+    fast = kernel(signature, cache=False)(mixed)
+    strict = kernel(signature, cache=False, error_model="python")(mixed)
+    arguments = (3, np.int8(100), np.array([-5, 3], np.int32))
+    assert fast(*arguments) == 6000 + 200 - 1
+    with pytest.raises(ZeroDivisionError):
+        strict(*arguments)
+    assert kernel("float64(float64, int64)", cache=False)(halves)(0.5, 2) == 0.75
+    wide = kernel("uint64(uint64[::1])", cache=False)(lambda c: c[0] + c[1])
+    assert wide(np.array([2**63, 2**62], np.uint64)) == 2**63 + 2**62
 
 
 def test_import_of_the_reader_does_not_import_numba() -> None:
