@@ -92,10 +92,11 @@ from analyzer.kernels.layout import (
     W_VALUE,
     Z_BLOCKS,
     helper,
+    kernel,
 )
 
 
-@helper
+@kernel("int64(int64[:, ::1], int64[::1], int64)", helper=True)
 def new_value(values, totals, register):
     """A value that is no constant and no phi."""
     v = totals[M_VALUES]
@@ -106,7 +107,7 @@ def new_value(values, totals, register):
     return v
 
 
-@helper
+@kernel("int64(int64[:, ::1], int64[::1], int64, int64, int64, int64, int64, int64, int64, int64)", helper=True)
 def emit(ops, totals, op, pc, dst, a, b, c, ref, throws):
     """Appends an operation."""
     i = totals[M_OPS]
