@@ -37,8 +37,8 @@ KERNEL_FILES = ("gpu/**/*.py", "analyzer/**/kernels/*.py", "analyzer/**/opcodes.
 AHEAD = "ahead"
 """File in the cache folder that says that `compile_ahead` has done its work."""
 
-SETTINGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
-"""What Numba is told of every kernel. None allocates: with `_nrt` it would count references of arrays at every call."""
+SETTINGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""What Numba is told of every kernel."""
 
 STALE_DAYS = 30
 """Cache folders of other versions that were not used for this long are removed."""

@@ -15,9 +15,11 @@ which). So a visit costs what it touches, however large the heap is.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from gpu.jit import kernel, prepare
+from gpu import jit
 from gpu.pack import (
     A_BIND,
     A_SIZE,
@@ -60,8 +62,11 @@ from gpu.pack import (
 )
 from gpu.problem import CHILD, CONSTANT, DROPPED, GENERATE, LOAD, OR, REGION, STORE, TO_CELLS
 
-prepare()
+jit.prepare()
 from numba.cpython.unsafe.numbers import trailing_zeros  # noqa: E402  (after the cache folder is chosen)
+
+kernel = functools.partial(jit.kernel, _nrt=False)
+"""Kernels here allocate nothing. Without this Numba counts references of arrays, atomically, at every call."""
 
 once = kernel(helper=True, inline="always")
 """A part of one kernel, compiled as that: it has no signature of its own."""

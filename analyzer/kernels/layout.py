@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from gpu.jit import kernel
+import functools
+
+from gpu import jit
+
+kernel = functools.partial(jit.kernel, _nrt=False)
+"""Kernels here allocate nothing. Without this Numba counts references of arrays, atomically, at every call."""
 
 helper = kernel(helper=True)
 """What kernels call. Without a signature, so that a process that finds the kernels compiled does not load it; so give

@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from gpu.jit import kernel
+from gpu import jit
+
+kernel = functools.partial(jit.kernel, _nrt=False)
+"""Kernels here allocate nothing. Without this Numba counts references of arrays, atomically, at every call."""
 
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 SIXTEEN, SHIFT, FORTY_EIGHT = np.uint64(16), np.uint64(32), np.uint64(48)
