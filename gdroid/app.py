@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KERNELS = ("gpu.shape.clears", "gpu.shape.export", "gpu.shape.method", "gpu.shape.encode", "gpu.flows")
+KERNELS = ("gpu.shape.clears", "gpu.shape.export", "gpu.shape.method", "gpu.shape.encode")
 """Modules whose kernels are compiled in a process of their own on the first run, while the code is read."""
 
-LAST_KERNELS = ("gpu.cpu",)
+LAST_KERNELS = ("gpu.cpu", "gpu.flows")
 """And those that are compiled in this process meanwhile: with the reader's, about as much work as the others."""
 
 
