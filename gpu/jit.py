@@ -139,16 +139,17 @@ _ahead: subprocess.Popen[bytes] | None = None
 def compile_ahead(modules: Sequence[str]) -> None:
     """On the first run on a machine: compile modules that are needed later in a process of its own, meanwhile.
 
-    Whoever needs one of them calls `wait_for_ahead` first, and then finds it in the cache.
+    Whoever needs one of them calls `wait_for_ahead` first, and then finds it in the cache. Where several first runs
+    come together, one of these processes works, and the others wait for it.
     """
     global _ahead
     folder = prepare()
     if folder is None or _ahead is not None or (os.cpu_count() or 1) < 2 or (folder / AHEAD).exists():
         return
-    code = f"import {', '.join(modules)}; import pathlib, sys; pathlib.Path(sys.argv[1]).touch()"
+    code = "import sys; from gpu.jit import work_ahead; work_ahead(int(sys.argv[1]), sys.argv[2:])"
     with contextlib.suppress(OSError):
         _ahead = subprocess.Popen(
-            [sys.executable, "-c", code, str(folder / AHEAD)],
+            [sys.executable, "-c", code, str(os.getpid()), *modules],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,
@@ -156,6 +157,22 @@ def compile_ahead(modules: Sequence[str]) -> None:
             stderr=subprocess.DEVNULL,
         )
         atexit.register(_stop_ahead, _ahead)
+
+
+def work_ahead(parent: int, modules: Sequence[str]) -> None:
+    """What the process of `compile_ahead` does, for as long as the one that started it, by number, is there."""
+    folder = prepare()
+    if folder is None:
+        return
+    with (folder / f"{AHEAD}.lock").open("w") as lock:
+        with contextlib.suppress(ImportError, OSError):  # where files cannot be locked, each works for itself
+            fcntl = importlib.import_module("fcntl")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        for module in modules:
+            if os.getppid() != parent:
+                return
+            importlib.import_module(module)
+        (folder / AHEAD).touch()
 
 
 def wait_for_ahead(meanwhile: Sequence[str] = ()) -> None:

@@ -265,3 +265,30 @@ def test_every_kernel_file_is_in_the_key() -> None:
             for module in re.findall(r"^from ((?:gpu|analyzer)\.[\w.]+) import", text, re.MULTILINE):
                 assert module in sources, f"{path} takes something from {module}"
     assert makers >= 4
+
+
+def ahead(project: Path, parent: int, module: str) -> subprocess.Popen[bytes]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
+    env |= {"HOME": str(project / "home"), "PYTHONPATH": str(project)}
+    code = "import sys; from gpu.jit import work_ahead; work_ahead(int(sys.argv[1]), sys.argv[2:])"
+    return subprocess.Popen([sys.executable, "-c", code, str(parent), module], env=env, cwd=project)
+
+
+def test_of_several_first_runs_one_compiles_ahead_and_the_others_wait(project: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    run(project)
+    folder = caches(project)[0]
+    with (folder / "ahead.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = ahead(project, os.getpid(), "gpu.product")
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(2)
+        assert not (folder / "ahead").exists()
+    assert waiting.wait(60) == 0
+    assert (folder / "ahead").exists()
+
+
+def test_what_compiles_ahead_ends_with_the_run_that_wanted_it(project: Path) -> None:
+    run(project)
+    assert ahead(project, 1, "no.such.module").wait(60) == 0
+    assert not (caches(project)[0] / "ahead").exists()
