@@ -1,0 +1,1 @@
+"""What kernels ask of the machine, once for each machine that they are built for."""

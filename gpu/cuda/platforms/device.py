@@ -1,0 +1,88 @@
+"""The platform of a CUDA device."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import numpy as np
+from numba import cuda
+
+from gpu.cuda.build import kernel
+
+
+@kernel
+def thread():
+    return np.int64(cuda.threadIdx.x)
+
+
+@kernel
+def threads():
+    return np.int64(cuda.blockDim.x)
+
+
+@kernel
+def block():
+    return np.int64(cuda.blockIdx.x)
+
+
+@kernel
+def blocks():
+    return np.int64(cuda.gridDim.x)
+
+
+@kernel
+def barrier():
+    """Waits for all threads of the block."""
+    cuda.syncthreads()
+
+
+@kernel
+def team_barrier():
+    """Waits for all lanes of the warp, wherever in the program they are."""
+    cuda.syncwarp()
+
+
+@kernel
+def or_word(words, i, x):
+    """Atomic; returns the word before."""
+    return cuda.atomic.or_(words, i, x)
+
+
+@kernel
+def plus(numbers, i, x):
+    """Atomic; returns the number before."""
+    return cuda.atomic.add(numbers, i, x)
+
+
+@kernel
+def most(numbers, i, x):
+    """Atomic maximum."""
+    cuda.atomic.max(numbers, i, x)
+
+
+@kernel
+def swap(numbers, i, x):
+    """Atomic; returns the number before."""
+    return cuda.atomic.exch(numbers, i, x)
+
+
+@kernel
+def swap_if(numbers, i, old, x):
+    """Atomic; returns the number before: if that is `old`, x is there now."""
+    return cuda.atomic.cas(numbers, i, old, x)
+
+
+@kernel
+def fence():
+    """What this thread wrote before is seen by whoever sees what it writes after."""
+    cuda.threadfence()
+
+
+@kernel
+def pause():
+    cuda.nanosleep(np.uint32(200))
+
+
+@kernel
+def trailing_zeros(word):
+    return cuda.ffs(word) - 1

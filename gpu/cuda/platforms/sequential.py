@@ -1,0 +1,84 @@
+"""The platform of one CPU thread: one block of one thread, so that nothing needs to wait or to be atomic."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu.cuda.build import kernel
+
+
+@kernel
+def thread():
+    return np.int64(0)
+
+
+@kernel
+def threads():
+    return np.int64(1)
+
+
+@kernel
+def block():
+    return np.int64(0)
+
+
+@kernel
+def blocks():
+    return np.int64(1)
+
+
+@kernel
+def barrier():
+    pass
+
+
+@kernel
+def team_barrier():
+    pass
+
+
+@kernel
+def or_word(words, i, x):
+    old = words[i]
+    words[i] = old | x
+    return old
+
+
+@kernel
+def plus(numbers, i, x):
+    old = numbers[i]
+    numbers[i] = old + x
+    return old
+
+
+@kernel
+def most(numbers, i, x):
+    if x > numbers[i]:
+        numbers[i] = x
+
+
+@kernel
+def swap(numbers, i, x):
+    old = numbers[i]
+    numbers[i] = x
+    return old
+
+
+@kernel
+def swap_if(numbers, i, old, x):
+    found = numbers[i]
+    if found == old:
+        numbers[i] = x
+    return found
+
+
+@kernel
+def fence():
+    pass
+
+
+@kernel
+def pause():
+    pass
