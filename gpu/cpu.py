@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpu.errors import EngineUnavailable
 from gpu.fixpoint import T_SIZE, solve_run
-from gpu.pack import Packed, Sizes, pack
+from gpu.pack import Packed, Sizes, component_layer, pack
 from gpu.problem import Problem
 from gpu.solution import Solution
 from gpu.threads import threads_wanted
@@ -202,11 +202,7 @@ class _Tasks:
 
     def __init__(self, packed: Packed, threads: int) -> None:
         n = len(packed.cost)
-        layer = [0] * n
-        for caller, callee in packed.edges.tolist():  # sorted by caller, and callees come first
-            if layer[callee] >= layer[caller]:
-                layer[caller] = layer[callee] + 1
-        layers = np.array(layer, np.int64)
+        layers = component_layer(packed)
         order = np.argsort(layers, kind="stable")
         # All threads have a part of each layer, and of a long one many.
         limit = np.minimum(np.bincount(layers, packed.cost) / threads, packed.cost.sum() / (threads * TASKS_PER_THREAD))

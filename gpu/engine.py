@@ -25,8 +25,23 @@ def _reference(problem: Problem, check: Check) -> Solution:
     return reference.solve(problem, check)
 
 
-ENGINES: dict[str, Solve] = {"cpu": _cpu, "reference": _reference}
-"""Engines of this version, in the order in which `auto` tries them."""
+def _rung(name: str) -> Solve:
+    def solve(problem: Problem, check: Check) -> Solution:
+        from gpu.cuda import ladder
+
+        return ladder.solve(problem, name, check)  # type: ignore[arg-type]
+
+    return solve
+
+
+ENGINES: dict[str, Solve] = {
+    "cpu": _cpu,
+    "reference": _reference,
+    **{f"cuda:{name}": _rung(name) for name in ("plain", "mat", "grp", "mer")},
+}
+"""Engines of this version."""
+AUTO = ("cpu", "reference")
+"""Those that `auto` tries, in this order."""
 
 
 def device(name: str) -> str:
@@ -50,7 +65,7 @@ def choose(name: str, problem: Problem, check: Check = lambda: None) -> tuple[st
     """As `solve`, and the name of the engine that did it."""
     if name == "auto":
         reasons = []
-        for candidate in ENGINES:
+        for candidate in AUTO:
             try:
                 return candidate, ENGINES[candidate](problem, check)
             except EngineUnavailable as error:

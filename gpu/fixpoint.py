@@ -221,6 +221,21 @@ def enter(code, words, s, method, block):
 
 
 @once
+def spread(words, s, head, news):
+    """Rows of FRESH join the head of a successor; those that grow there are its news. Whether one did."""
+    n, size, grown = s[WIDTH], s[HEAP_BITS], 0
+    h = next_bit(words, s[FRESH], size, 0)
+    while h >= 0:
+        source = s[STATE] if bit(words, s[LOCAL], h) else s[HEAD]
+        s[WORK] += n
+        if grow(words, head + h * n, source + h * n, ALL, n):
+            set_bit(words, news, h)
+            grown = 1
+        h = next_bit(words, s[FRESH], size, h + 1)
+    return grown
+
+
+@once
 def leave(code, words, s, method):
     """Ends a visit: rows that the block changed, or that grew at its head, join the heads of its successors."""
     n, size = s[WIDTH], s[HEAP_BITS]
@@ -232,16 +247,7 @@ def leave(code, words, s, method):
         successor = np.int64(code[i])
         head = s[HEADS] + successor * s[N_HEAP] * n
         if bit(words, s[REACHED], successor):
-            grown = 0
-            h = next_bit(words, s[FRESH], size, 0)
-            while h >= 0:
-                source = s[STATE] if bit(words, s[LOCAL], h) else s[HEAD]
-                s[WORK] += n
-                if grow(words, head + h * n, source + h * n, ALL, n):
-                    set_bit(words, s[NEWS] + successor * size, h)
-                    grown = 1
-                h = next_bit(words, s[FRESH], size, h + 1)
-            if grown:
+            if spread(words, s, head, s[NEWS] + successor * size):
                 set_bit(words, s[PENDING], successor)
         else:
             copy(words, head, s[HEAD], s[N_HEAP] * n)

@@ -125,6 +125,20 @@ def fact_offsets(problem: Problem) -> tuple[I8, I8, I8]:
     return width, _offsets(facts), _offsets(sums)
 
 
+def component_layer(packed: Packed) -> I8:
+    """(n_components,) layer of each: callees in other components are in lower ones."""
+    layer = [0] * len(packed.cost)
+    for caller, callee in packed.edges.tolist():  # sorted by caller, and callees come first
+        if layer[callee] >= layer[caller]:
+            layer[caller] = layer[callee] + 1
+    return np.array(layer, np.int64)
+
+
+def component_sizes(problem: Problem) -> dict[str, I8]:
+    """What a worker needs for each component alone: per field of `Sizes`, (n_components,)."""
+    return _Packer(problem).component_sizes()
+
+
 def pack(problem: Problem) -> Packed:
     """Packs a problem.
 
@@ -404,6 +418,33 @@ class _Packer:
             reads=most(_per(p.op_off[p.block_off], reads)), component=most(np.diff(p.scc_off).astype(np.int64)),
             block_bits=most(_per(p.scc_off, blocks)), facts=most(_per(p.scc_off, np.diff(self.fact_off))),
         )  # fmt: skip
+
+    def component_sizes(self) -> dict[str, I8]:
+        p = self.p
+        n, components = p.n_methods, len(p.scc_off) - 1
+        of = _owner(p.scc_off)
+        binds = _offsets(np.diff(p.bind_off).astype(np.int64))
+        per_call = (binds[p.call_off[1:]] - binds[p.call_off[:-1]])[p.op_dst[self.is_apply]]
+        caller = self.op_method[self.is_apply]
+        reads = (p.op_kind == OR) + (p.op_kind == LOAD) + 2 * (p.op_kind == STORE).astype(np.int64)
+        reads[self.is_apply] = per_call
+        heap_bits = (self.n_heap + 63) // 64
+        outs, cols = np.diff(p.sumrow_off).astype(np.int64), np.diff(p.sumcol_off).astype(np.int64)
+        user, used = self.app_method, p.app_summary
+        most_cols = np.maximum(_most(n, user, cols[used]), cols[:n])
+        most_outs = np.maximum(_most(n, user, outs[used]), outs[:n])
+        images = np.where(self.rounds() > 1, outs, 0)[used]
+        methods = {
+            "width": self.width, "rows": self.n_rows, "heap": self.n_heap * self.width, "heap_bits": heap_bits,
+            "news": heap_bits * self.n_blocks, "sigma": _most(n, caller, per_call) * self.width,
+            "images": _most(n, user, images) * self.width, "export_bits": (most_cols + 63) // 64,
+            "exports": np.maximum(most_cols, most_outs), "reads": _per(p.op_off[p.block_off], reads),
+        }  # fmt: skip
+        found = {name: np.maximum(_most(components, of, values), 0) for name, values in methods.items()}
+        found["component"] = np.diff(p.scc_off).astype(np.int64)
+        found["block_bits"] = _per(p.scc_off, 2 * ((self.n_blocks + 63) // 64))
+        found["facts"] = _per(p.scc_off, np.diff(self.fact_off))
+        return found
 
     def cost(self) -> NDArray[np.float64]:
         p = self.p

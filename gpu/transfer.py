@@ -197,6 +197,10 @@ def grow(words, to, source, mask, n):
     return np.int64(new != 0)
 
 
+grow_shared = grow
+"""As `grow`, of a row that other workers may write to as well: here there are none."""
+
+
 @kernel("int64(int32[::1], uint64[::1], int64, int64, int64, int64)", helper=True)
 def next_pair(code, words, base, n, at, end):
     """The first pair of a link, from `at` on, whose column is in the row `base`; `end` if there is none.
@@ -258,7 +262,7 @@ def add(words, s, row, source, mask):
     s[WORK] += n
     h = row - s[FIRST_HEAP]
     if h < 0 or h >= s[N_HEAP]:
-        if grow(words, s[ROWS] + row * n, source, mask, n):
+        if grow_shared(words, s[ROWS] + row * n, source, mask, n):
             wake(words, s, row)
     elif bit(words, s[LOCAL], h):
         grow(words, s[STATE] + h * n, source, mask, n)

@@ -28,6 +28,7 @@ def kernel(function: Any) -> Any:
 class Built(NamedTuple):
     """Functions of some modules, bound to a platform."""
 
+    name: str
     platform: Platform
     names: dict[str, Any]
     sources: dict[str, Any]
@@ -35,6 +36,8 @@ class Built(NamedTuple):
     def entry(self, name: str) -> Callable[..., Any]:
         """A function as an entry point: to be launched, or, on the platform of one thread, to be called."""
         function = _copy(self.sources[name], self.names)
+        # Numba's cache knows a function by this name; what it calls is not the same in all builds.
+        function.__qualname__ = f"{self.name.replace(':', '_')}_{self.platform}_{name}"
         if self.platform == "sequential":
             compiled: Callable[..., Any] = jit.kernel(_nrt=False)(function)
         else:
@@ -42,8 +45,8 @@ class Built(NamedTuple):
         return compiled
 
 
-def build(platform: Platform, modules: Iterable[ModuleType]) -> Built:
-    """Binds all kernel functions of the modules; of a name in several modules the last one counts.
+def build(name: str, platform: Platform, modules: Iterable[ModuleType]) -> Built:
+    """Binds all kernel functions of the modules; of a function in several modules the last one counts.
 
     In the simulator functions stay Python: only the entry point tells its threads who they are.
     """
@@ -51,19 +54,20 @@ def build(platform: Platform, modules: Iterable[ModuleType]) -> Built:
     names: dict[str, Any] = {"__builtins__": __builtins__, "__name__": f"gpu.cuda.{platform}"}
     sources: dict[str, Any] = {}
     for module in (*modules, importlib.import_module(f"gpu.cuda.platforms.{platform}")):
-        for name, value in vars(module).items():
+        for called, value in vars(module).items():
             if getattr(value, "is_kernel", False) or hasattr(value, "py_func"):
-                sources[name] = getattr(value, "py_func", value)
-            elif name in ("np", "cuda", "sleep", "trailing_zeros") or isinstance(value, int | np.integer):
-                names[name] = value
+                sources[called] = getattr(value, "py_func", value)
+            elif called in ("np", "cuda", "sleep", "trailing_zeros") or isinstance(value, int | np.integer):
+                if names.setdefault(called, value) is not value and names[called] != value:
+                    raise ValueError(f"{module.__name__}: {called} is something else in another module")
     make: Callable[[Any], Any] = lambda function: function  # noqa: E731
     if platform == "sequential":
         make = jit.kernel(helper=True, _nrt=False)
     elif platform == "device":
         make = importlib.import_module("numba.cuda").jit(device=True)
-    for name, function in sources.items():
-        names[name] = make(_copy(function, names))
-    return Built(platform, names, sources)
+    for called, function in sources.items():
+        names[called] = make(_copy(function, names))
+    return Built(name, platform, names, sources)
 
 
 def _copy(function: Any, names: dict[str, Any]) -> Any:

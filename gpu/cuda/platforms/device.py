@@ -31,6 +31,12 @@ def blocks():
 
 
 @kernel
+def box_of(boxes):
+    """Eight numbers that the threads of a block share."""
+    return cuda.shared.array(8, np.int64)
+
+
+@kernel
 def barrier():
     """Waits for all threads of the block."""
     cuda.syncthreads()

@@ -30,6 +30,11 @@ def blocks():
 
 
 @kernel
+def box_of(boxes):
+    return boxes
+
+
+@kernel
 def barrier():
     pass
 

@@ -13,6 +13,7 @@ from gpu.cuda.platforms.device import (  # noqa: F401  (the same here)
     barrier,
     block,
     blocks,
+    box_of,
     fence,
     most,
     or_word,
