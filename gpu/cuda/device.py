@@ -132,6 +132,17 @@ class Device:
             stream.synchronize()
         return found
 
+    def put_into(self, array: Any, values: NDArray[Any], stream: Any = 0) -> None:
+        """Copies values to the beginning of an array on the device."""
+        if self.cuda is None:
+            array[: len(values)] = values
+        elif len(values):
+            self._try(lambda: array[: len(values)].copy_to_device(values, stream=stream))
+
+    def get_some(self, array: Any, first: int, n: int, stream: Any = 0) -> NDArray[Any]:
+        """As `get`, of n elements."""
+        return self.get(array[first : first + n], stream) if n else np.zeros(0, array.dtype)
+
     def launch(self, entry: Callable[..., Any], blocks: int, threads: int, *arguments: Any, stream: Any = 0) -> None:
         """Starts a kernel; what comes later in the stream waits for it."""
         if self.cuda is None:

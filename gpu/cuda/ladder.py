@@ -175,10 +175,8 @@ class _State:
         room = max((device.free() - scratch_at * 8) // 4, 1)
         most = int(min(max(room // (size * 8 * n_threads), 1), device.processors() * 8, max(p.n_methods, 1)))
         self.blocks, self.threads = most, n_threads
-        words = np.zeros(packed.summary_at, np.uint64)
-        words[:] = packed.words
         self.words = device.zeros(scratch_at + size * most * n_threads, np.uint64)
-        self.words[: len(words)] = device.put(words) if options.platform == "device" else words
+        device.put_into(self.words, packed.words)
         first = cpu.worker_fields(sizes, fields)
         all_s = np.repeat(first[None, :], most * n_threads, axis=0)
         for field in fields:

@@ -8,6 +8,8 @@ import numpy as np
 from numba import cuda
 
 from gpu.cuda.build import kernel
+from gpu.cuda.platforms.fields import X_A, X_B, X_C, X_COMMAND, X_N, X_RESULT, X_WORTH
+
 
 
 @kernel
@@ -55,6 +57,12 @@ def or_word(words, i, x):
 
 
 @kernel
+def read(numbers, i):
+    """The number that is there now, whatever this thread has seen before."""
+    return cuda.atomic.add(numbers, i, 0)
+
+
+@kernel
 def plus(numbers, i, x):
     """Atomic; returns the number before."""
     return cuda.atomic.add(numbers, i, x)
@@ -92,3 +100,36 @@ def pause():
 @kernel
 def trailing_zeros(word):
     return cuda.ffs(word) - 1
+
+
+@kernel
+def team_box():
+    """Sixteen numbers that the lanes of a team share; see `gpu.cuda.team`."""
+    return cuda.shared.array(16, np.int64)
+
+
+@kernel
+def root_box(boxes):
+    return team_box()
+
+
+@kernel
+def team_is_worth(steps):
+    return steps >= team_box()[X_WORTH]
+
+
+@kernel
+def post(command, a, b, c, n):
+    """By the first lane: all lanes do their part of this."""
+    box = team_box()
+    box[X_COMMAND], box[X_A], box[X_B], box[X_C], box[X_N], box[X_RESULT] = command, a, b, c, n, 0
+    team_barrier()
+
+
+@kernel
+def gathered(found):
+    """By the first lane, when it has done its part: waits for the others; whether any found something."""
+    team_barrier()
+    if found != 0:
+        return np.int64(1)
+    return team_box()[X_RESULT]

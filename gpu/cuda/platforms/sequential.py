@@ -52,6 +52,12 @@ def or_word(words, i, x):
 
 
 @kernel
+def read(numbers, i):
+    """The number that is there now, whatever this thread has seen before."""
+    return numbers[i]
+
+
+@kernel
 def plus(numbers, i, x):
     old = numbers[i]
     numbers[i] = old + x
@@ -86,4 +92,35 @@ def fence():
 
 @kernel
 def pause():
+    pass
+
+
+@kernel
+def team_box():
+    """There is no team of one."""
+
+
+@kernel
+def root_box(boxes):
+    return boxes
+
+
+@kernel
+def team_is_worth(steps):
+    """From two on: so that what lanes do is run here as well."""
+    return steps >= 2
+
+
+@kernel
+def post(command, a, b, c, n):
+    pass
+
+
+@kernel
+def gathered(found):
+    return found
+
+
+@kernel
+def serve(code, words, s):
     pass

@@ -9,17 +9,23 @@ import time
 from numba import cuda
 
 from gpu.cuda.build import kernel
+from gpu.cuda.platforms.fields import X_A, X_B, X_C, X_COMMAND, X_N, X_RESULT, X_WORTH  # noqa: F401
 from gpu.cuda.platforms.device import (  # noqa: F401  (the same here)
     barrier,
     block,
     blocks,
     box_of,
     fence,
+    gathered,
     most,
     or_word,
     plus,
+    post,
+    root_box,
     swap,
     swap_if,
+    team_box,
+    team_is_worth,
     thread,
     threads,
 )
@@ -31,6 +37,12 @@ sleep = time.sleep
 def team_barrier():
     """There are no warps: a team is all of its block."""
     cuda.syncthreads()
+
+
+@kernel
+def read(numbers, i):
+    """The simulator's atomics hold a lock each: adding 0 would not be atomic with a comparison and a swap."""
+    return numbers[i]
 
 
 @kernel
