@@ -25,6 +25,19 @@ def kernel(function: Any) -> Any:
     return function
 
 
+def inlined(function: Any) -> Any:
+    """As `kernel`; on a device its text goes into its callers: what gives shared memory must."""
+    function.is_inlined = True
+    return kernel(function)
+
+
+OUTLINED = frozenset(
+    """alias alias_sources arrange count_round export find_readers image insert leave open_method pass_on region
+    run_rows run_select run_words scatter select serve spread substitute take visit write""".split()
+)
+"""Functions that stay functions on a device. Otherwise NVVM puts all into one, again and again: it takes minutes."""
+
+
 class Built(NamedTuple):
     """Functions of some modules, bound to a platform."""
 
@@ -57,17 +70,38 @@ def build(name: str, platform: Platform, modules: Iterable[ModuleType]) -> Built
         for called, value in vars(module).items():
             if getattr(value, "is_kernel", False) or hasattr(value, "py_func"):
                 sources[called] = getattr(value, "py_func", value)
-            elif called in ("np", "cuda", "sleep", "trailing_zeros") or isinstance(value, int | np.integer):
+            elif called in ("np", "cuda", "sleep", "trailing_zeros", "INT64") or isinstance(value, int | np.integer):
                 if names.setdefault(called, value) is not value and names[called] != value:
                     raise ValueError(f"{module.__name__}: {called} is something else in another module")
-    make: Callable[[Any], Any] = lambda function: function  # noqa: E731
-    if platform == "sequential":
-        make = jit.kernel(helper=True, _nrt=False)
-    elif platform == "device":
-        make = importlib.import_module("numba.cuda").jit(device=True)
     for called, function in sources.items():
-        names[called] = make(_copy(function, names))
+        copied = _copy(function, names)
+        if platform == "sequential":
+            copied = jit.kernel(helper=True, _nrt=False)(copied)
+        elif platform == "device":
+            inline = "always" if getattr(function, "is_inlined", False) else "never"
+            copied = importlib.import_module("numba.cuda").jit(device=True, inline=inline)(copied)
+            if called in OUTLINED:
+                _outline(copied)
+        names[called] = copied
     return Built(name, platform, names, sources)
+
+
+def _outline(dispatcher: Any) -> None:
+    """Keeps NVVM from inlining a function. Where Numba's inside is not what it was, nothing happens: it is slower."""
+    compile_device = getattr(dispatcher, "compile_device", None)
+    if compile_device is None:
+        return
+
+    def compile_and_mark(*arguments: Any, **options: Any) -> Any:
+        compiled = compile_device(*arguments, **options)
+        for module in getattr(compiled.library, "modules", ()):
+            for function in getattr(module, "functions", ()):
+                if function.name == compiled.fndesc.llvm_func_name and not function.is_declaration:
+                    function.attributes.discard("alwaysinline")
+                    function.attributes.add("noinline")
+        return compiled
+
+    dispatcher.compile_device = compile_and_mark
 
 
 def _copy(function: Any, names: dict[str, Any]) -> Any:

@@ -22,6 +22,10 @@ LEAST_CAPABILITY = (7, 5)
 built and checked begins with 7.5."""
 
 
+SHARED_BYTES = 128
+"""Dynamic shared memory of a block: sixteen numbers."""
+
+
 def simulated() -> bool:
     """Whether Numba's simulator stands in for a device; it is chosen for the whole process."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
@@ -148,7 +152,7 @@ class Device:
         if self.cuda is None:
             entry(*arguments)
         else:
-            self._try(lambda: entry[blocks, threads, stream](*arguments))  # type: ignore[index]
+            self._try(lambda: entry[blocks, threads, stream, SHARED_BYTES](*arguments))  # type: ignore[index]
 
     def wait(self) -> None:
         """Until everything that was started is done."""

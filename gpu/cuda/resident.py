@@ -19,12 +19,12 @@ from gpu.cuda.build import kernel
 from gpu.cuda.platforms.fields import X_DONE, X_TEAM, X_WORTH
 from gpu.cuda.platforms.sequential import (
     block,
+    box_of,
     fence,
     pause,
     plus,
     post,
     read,
-    root_box,
     swap,
     swap_if,
     team_barrier,
@@ -95,7 +95,7 @@ def work(code, words, s, ints, components, component_at, fact_at, settings):
 @kernel
 def solve_ready(code, words, fields, ints, boxes, components, component_at, fact_at, settings):
     """Entry point: one warp per block. `fields`: those of all lanes, then those of teams; `components`: 0, 1, 2 ..."""
-    lane, warp, box = thread(), block(), root_box(boxes)
+    lane, warp, box = thread(), block(), box_of(boxes)
     mine = (warp * threads() + lane) * settings[T_LANE]
     s = fields[mine : mine + settings[T_LANE]]
     theirs = settings[T_TEAM_AT] + min(warp, settings[T_TEAMS] - 1) * settings[T_TEAM_SIZE]

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import cuda
+from numba import cuda, types
 
-from gpu.cuda.build import kernel
+from gpu.cuda.build import inlined, kernel
 from gpu.cuda.platforms.fields import X_A, X_B, X_C, X_COMMAND, X_N, X_RESULT, X_WORTH
 
 
@@ -32,10 +32,13 @@ def blocks():
     return np.int64(cuda.gridDim.x)
 
 
-@kernel
+INT64 = types.int64
+
+
+@inlined
 def box_of(boxes):
-    """Eight numbers that the threads of a block share."""
-    return cuda.shared.array(8, np.int64)
+    """Numbers that the threads of a block share: its dynamic shared memory, which is one however often one asks."""
+    return cuda.shared.array(0, INT64)
 
 
 @kernel
@@ -102,15 +105,10 @@ def trailing_zeros(word):
     return cuda.ffs(word) - 1
 
 
-@kernel
+@inlined
 def team_box():
-    """Sixteen numbers that the lanes of a team share; see `gpu.cuda.team`."""
-    return cuda.shared.array(16, np.int64)
-
-
-@kernel
-def root_box(boxes):
-    return team_box()
+    """As `box_of`: the lanes of a team are the threads of a block."""
+    return cuda.shared.array(0, INT64)
 
 
 @kernel

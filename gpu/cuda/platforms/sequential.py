@@ -101,11 +101,6 @@ def team_box():
 
 
 @kernel
-def root_box(boxes):
-    return boxes
-
-
-@kernel
 def team_is_worth(steps):
     """From two on: so that what lanes do is run here as well."""
     return steps >= 2

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 from numba import cuda
 
 from gpu.cuda.build import kernel
@@ -21,7 +22,6 @@ from gpu.cuda.platforms.device import (  # noqa: F401  (the same here)
     or_word,
     plus,
     post,
-    root_box,
     swap,
     swap_if,
     team_box,
@@ -31,6 +31,7 @@ from gpu.cuda.platforms.device import (  # noqa: F401  (the same here)
 )
 
 sleep = time.sleep
+INT64 = np.dtype(np.int64)
 
 
 @kernel
