@@ -102,6 +102,5 @@ def _summaries(problems: Sequence[Problem]) -> dict[str, Any]:
                 parts[name].append(np.diff(off[owners.start : owners.stop + 1]))
                 parts[values].append(getattr(p, values)[off[owners.start] : off[owners.stop]])
     return {
-        name: _offsets(values) if name in _SUMMARY_OFFSETS else np.concatenate(values)
-        for name, values in parts.items()
+        name: _offsets(values) if name in _SUMMARY_OFFSETS else np.concatenate(values) for name, values in parts.items()
     }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 from gpu.errors import EngineUnavailable
+from gpu.pack import fact_offsets
 from gpu.problem import Problem
 from gpu.solution import Solution
 from gpu.threads import threads_wanted
@@ -25,6 +29,12 @@ def _reference(problem: Problem, check: Check) -> Solution:
     return reference.solve(problem, check)
 
 
+def _cuda(problem: Problem, check: Check) -> Solution:
+    from gpu.cuda import production
+
+    return production.solve(problem, check)
+
+
 def _rung(name: str) -> Solve:
     def solve(problem: Problem, check: Check) -> Solution:
         from gpu.cuda import ladder
@@ -37,11 +47,21 @@ def _rung(name: str) -> Solve:
 ENGINES: dict[str, Solve] = {
     "cpu": _cpu,
     "reference": _reference,
+    "cuda": _cuda,
     **{f"cuda:{name}": _rung(name) for name in ("plain", "mat", "grp", "mer")},
 }
 """Engines of this version."""
 AUTO = ("cpu", "reference")
-"""Those that `auto` tries, in this order."""
+"""Those that `auto` tries, in this order; before them `cuda` where it is expected to win."""
+
+
+def cuda_pays(problem: Problem) -> bool:
+    """Whether `auto` tries the engine `cuda`: there is a driver, and the problem is of the size in `crossover.json`."""
+    if not any(Path(name).exists() for name in ("/dev/nvidiactl", "/dev/dxg", "/dev/nvgpu")) and os.name != "nt":
+        return False
+    crossover = json.loads((Path(__file__).parent / "crossover.json").read_text("utf-8"))
+    fact_bytes = int(fact_offsets(problem)[1][-1]) * 8
+    return len(problem.scc_off) > int(crossover["components"]) or fact_bytes > int(crossover["fact_bytes"])
 
 
 def device(name: str) -> str:
@@ -49,6 +69,12 @@ def device(name: str) -> str:
     if name == "cpu":
         threads = threads_wanted()
         return f"{threads} CPU thread{'s' if threads > 1 else ''}"
+    if name.startswith("cuda") and name in ENGINES:
+        from gpu.cuda.device import missing, simulated
+
+        if lacks := missing():
+            return "unavailable: needs " + ", and ".join(lacks)
+        return "Numba's CUDA simulator" if simulated() else "CUDA device"
     return "one CPU core, plain Python" if name == "reference" else ""
 
 
@@ -65,7 +91,7 @@ def choose(name: str, problem: Problem, check: Check = lambda: None) -> tuple[st
     """As `solve`, and the name of the engine that did it."""
     if name == "auto":
         reasons = []
-        for candidate in AUTO:
+        for candidate in (*(("cuda",) if cuda_pays(problem) else ()), *AUTO):
             try:
                 return candidate, ENGINES[candidate](problem, check)
             except EngineUnavailable as error:

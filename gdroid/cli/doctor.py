@@ -34,6 +34,7 @@ def command() -> None:
         ("kernel cache", _cache()),
         *((name, _version(name) or _FOR_GPU) for name in _GPU_LIBRARIES),
         ("GPU", _gpu()),
+        *(("GPU lacks", lack) for lack in _lacks()),
         ("engines", _engines()),
     ]
     width = max(len(name) for name, _ in rows)
@@ -101,8 +102,17 @@ def _gpu() -> str:
     return f"{name}, compute capability {capability}, {free / 1e6:,.0f} of {total / 1e6:,.0f} MB free"
 
 
-def _engines() -> str:
-    """In the order in which `auto` tries them."""
-    from gpu import engine
+def _lacks() -> list[str]:
+    """What CUDA engines lack here, each with what to install."""
+    from gpu.cuda.device import missing
 
-    return ", ".join(f"{name} ({engine.device(name)})" for name in engine.ENGINES)
+    return missing()
+
+
+def _engines() -> str:
+    """Those that can run here."""
+    from gpu import engine
+    from gpu.cuda.device import missing
+
+    usable = [name for name in engine.ENGINES if not name.startswith("cuda") or not missing()]
+    return ", ".join(f"{name} ({engine.device(name)})" for name in usable)

@@ -32,9 +32,12 @@ def inlined(function: Any) -> Any:
 
 
 OUTLINED = frozenset(
-    """alias alias_sources arrange count_round export find_readers image insert leave open_method pass_on region
-    run_rows run_select run_words scatter select serve spread substitute take visit write""".split()
-)
+    (
+        "alias", "alias_sources", "arrange", "count_round", "export", "find_readers", "image", "insert", "leave",
+        "open_method", "pass_on", "region", "run_rows", "run_select", "run_words", "scatter", "select", "serve",
+        "spread", "substitute", "take", "visit", "write",
+    )
+)  # fmt: skip
 """Functions that stay functions on a device. Otherwise NVVM puts all into one, again and again: it takes minutes."""
 
 
@@ -58,7 +61,7 @@ class Built(NamedTuple):
         return compiled
 
 
-def build(name: str, platform: Platform, modules: Iterable[ModuleType]) -> Built:
+def build(name: str, platform: Platform, modules: Iterable[ModuleType], outlined: frozenset[str] = OUTLINED) -> Built:
     """Binds all kernel functions of the modules; of a function in several modules the last one counts.
 
     In the simulator functions stay Python: only the entry point tells its threads who they are.
@@ -71,7 +74,8 @@ def build(name: str, platform: Platform, modules: Iterable[ModuleType]) -> Built
             if getattr(value, "is_kernel", False) or hasattr(value, "py_func"):
                 sources[called] = getattr(value, "py_func", value)
             elif called in ("np", "cuda", "sleep", "trailing_zeros", "INT64") or isinstance(value, int | np.integer):
-                if names.setdefault(called, value) is not value and names[called] != value:
+                same = names.setdefault(called, value)
+                if same is not value and same != value:  # two modules mean different numbers
                     raise ValueError(f"{module.__name__}: {called} is something else in another module")
     for called, function in sources.items():
         copied = _copy(function, names)
@@ -80,28 +84,35 @@ def build(name: str, platform: Platform, modules: Iterable[ModuleType]) -> Built
         elif platform == "device":
             inline = "always" if getattr(function, "is_inlined", False) else "never"
             copied = importlib.import_module("numba.cuda").jit(device=True, inline=inline)(copied)
-            if called in OUTLINED:
-                _outline(copied)
+            _shape(copied, called in outlined)
         names[called] = copied
     return Built(name, platform, names, sources)
 
 
-def _outline(dispatcher: Any) -> None:
-    """Keeps NVVM from inlining a function. Where Numba's inside is not what it was, nothing happens: it is slower."""
+def _shape(dispatcher: Any, outlined: bool) -> None:
+    """Has a device function compiled once, for integers of 64 bits, as on the CPU; and, if asked for, not inlined.
+
+    Numba would compile it for each combination of widths that it is called with. Where Numba's inside is not what it
+    was in the versions that we know, nothing happens: compilation is slower.
+    """
     compile_device = getattr(dispatcher, "compile_device", None)
+    types = getattr(importlib.import_module("numba.cuda"), "types", importlib.import_module("numba").types)
     if compile_device is None:
         return
 
-    def compile_and_mark(*arguments: Any, **options: Any) -> Any:
-        compiled = compile_device(*arguments, **options)
-        for module in getattr(compiled.library, "modules", ()):
+    def wide(type_: Any) -> Any:
+        return types.int64 if isinstance(type_, types.Integer) and type_ != types.uint64 else type_
+
+    def compile_shaped(arguments: Any, *others: Any, **options: Any) -> Any:
+        compiled = compile_device(tuple(map(wide, arguments)), *others, **options)
+        for module in getattr(compiled.library, "modules", ()) if outlined else ():
             for function in getattr(module, "functions", ()):
                 if function.name == compiled.fndesc.llvm_func_name and not function.is_declaration:
                     function.attributes.discard("alwaysinline")
                     function.attributes.add("noinline")
         return compiled
 
-    dispatcher.compile_device = compile_and_mark
+    dispatcher.compile_device = compile_shaped
 
 
 def _copy(function: Any, names: dict[str, Any]) -> Any:

@@ -331,9 +331,7 @@ class _Host:
         self.packed = pack(problem)
         self.run = cpu._Run(self.packed, 1, "all", None)
 
-    def solve(
-        self, component: int, summaries: NDArray[np.uint64], check: Callable[[], None]
-    ) -> NDArray[np.uint64]:
+    def solve(self, component: int, summaries: NDArray[np.uint64], check: Callable[[], None]) -> NDArray[np.uint64]:
         """All summaries after a component is solved, given those of its callees."""
         first = self.packed.summary_at
         mine = self.run.words[first : first + len(summaries)]
@@ -392,4 +390,3 @@ def _readers(p: Problem) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     owner = method[nodes]
     off = np.searchsorted(owner, np.arange(p.n_methods + 1))
     return (nodes - p.block_off[owner]).astype(np.int32), off.astype(np.int64)
-

@@ -332,7 +332,7 @@ class _Method:
     def color(self, clash: dict[int, int]) -> dict[int, int]:
         """Greedy, in order of rows. What may enter a row is a property of the row, so of its slot too."""
         slots: dict[int, int] = {}
-        both: dict[int, int] = {v: 0 for v in clash}
+        both: dict[int, int] = dict.fromkeys(clash, 0)
         for v, others in clash.items():
             both[v] |= others
             for w in clash:

@@ -1,8 +1,9 @@
 """Rung `plain`: what a straightforward port does. The facts of a node are a set, that grows by chunks from a pool.
 
-A set has as many chains as there are rows, up to MOST_BUCKETS; a chunk holds the address of the next one and up to seven facts. A chunk is taken from
-the pool by adding to a counter: what dynamic allocation on a device comes to at best. A visit decodes the set into the
-thread's own rows, evaluates, and inserts what comes out into the sets of the successors, fact by fact.
+A set has as many chains as there are rows, up to MOST_BUCKETS; a chunk holds the address of the next one and up to
+seven facts. A chunk is taken from the pool by adding to a counter: what dynamic allocation on a device comes to at
+best. A visit decodes the set into the thread's own rows, evaluates, and inserts what comes out into the sets of the
+successors, fact by fact.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="assignment,operator"

@@ -1,13 +1,13 @@
 """Engine `cuda`: many problems in one launch, solved by the kernel of `gpu.cuda.resident`; copies overlap with kernels.
 
-Problems are joined into batches that fit the device's memory. While one batch is solved, the next one is packed and sent.
+Problems are joined into batches that fit the device's memory. While one is solved, the next one is packed and sent.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpu import batch, cpu, fixpoint, transfer
 from gpu.cuda import compact, resident, team
-from gpu.cuda.build import Platform, build
+from gpu.cuda.build import OUTLINED, Platform, build
 from gpu.cuda.device import Device, simulated
 from gpu.cuda.platforms import fields as box_fields
 from gpu.cuda.resident import (
@@ -78,7 +78,8 @@ WARPS_PER_PROCESSOR = 8
 @functools.cache
 def entries(platform: Platform) -> dict[str, Callable[..., Any]]:
     """The kernels by name."""
-    built = build("cuda", platform, (*MODULES, box_fields))
+    rows = {"add", "both", "copy", "empty", "equal", "grow", "join", "lacks", "meets", "next_pair"}
+    built = build("cuda", platform, (*MODULES, box_fields), OUTLINED | rows)
     return {name: built.entry(name) for name in ("solve_ready", "count_words", "take_words")}
 
 
@@ -132,7 +133,7 @@ def _batches(problems: Iterable[Problem], room: int) -> Iterator[list[Problem]]:
 def problem_bytes(problem: Problem) -> int:
     """Device memory for a problem's facts, records and constants, without scratch memory, about."""
     _, fact_off, summary_off = fact_offsets(problem)
-    records = sum(getattr(problem, name).nbytes for name in problem.__dataclass_fields__)
+    records: int = sum(getattr(problem, f.name).nbytes for f in fields(problem))
     return int(fact_off[-1] + summary_off[-1]) * 8 + 2 * records
 
 
@@ -151,9 +152,9 @@ class _Batch:
         self.lanes = options.lanes if options.platform != "sequential" else 1
         large, small, every = self._bins()
         # Scratch memory: of each lane for the largest small component, of each team for the largest one of all.
-        fields, lane_words = cpu.scratch(small, 0, False)
-        team_fields, team_words = cpu.scratch(every, 0, False)
-        lane, worker = cpu.worker_fields(small, fields), cpu.worker_fields(every, team_fields)
+        lane_places, lane_words = cpu.scratch(small, 0, False)
+        team_places, team_words = cpu.scratch(every, 0, False)
+        lane, worker = cpu.worker_fields(small, lane_places), cpu.worker_fields(every, team_places)
         warps = options.warps or device.processors() * WARPS_PER_PROCESSOR
         if options.platform == "sequential":
             warps = 1
@@ -170,8 +171,8 @@ class _Batch:
         self.warps = warps
         all_fields = np.concatenate(
             [
-                _places(lane, fields, scratch_at, lane_words, warps * self.lanes),
-                _places(worker, team_fields, scratch_at + warps * self.lanes * lane_words, team_words, teams),
+                _places(lane, lane_places, scratch_at, lane_words, warps * self.lanes),
+                _places(worker, team_places, scratch_at + warps * self.lanes * lane_words, team_words, teams),
             ]
         )
         ints, settings = self._tables(large)
@@ -224,9 +225,7 @@ class _Batch:
         return ints, settings
 
     def _launch(self) -> None:
-        self.device.launch(
-            self.entries["solve_ready"], self.warps, self.lanes, *self.arguments, stream=self.stream
-        )
+        self.device.launch(self.entries["solve_ready"], self.warps, self.lanes, *self.arguments, stream=self.stream)
 
     def results(self, check: Check) -> list[Solution]:
         """Waits for all components, then the facts of each problem."""
@@ -238,9 +237,7 @@ class _Batch:
                 raise AssertionError("a component waits for one that nobody is at")
             self._launch()
         packed = self.packed
-        summaries = self.device.get_some(
-            self.words, packed.summary_at, self.facts_at - packed.summary_at, self.stream
-        )
+        summaries = self.device.get_some(self.words, packed.summary_at, self.facts_at - packed.summary_at, self.stream)
         facts = self._facts()
         return batch.split(Solution(self.problem, facts, packed.fact_off, summaries, packed.summary_off), self.problems)
 
@@ -270,9 +267,9 @@ class _Batch:
         return facts
 
 
-def _places(worker: I8, fields: dict[str, int] | dict[int, int], at: int, words: int, count: int) -> I8:
+def _places(worker: I8, places: dict[int, int], at: int, words: int, count: int) -> I8:
     """Fields of workers of a kind, one after the other; the scratch memory of each is its own."""
     all_fields = np.repeat(worker[None, :], count, axis=0)
-    for field in fields:
+    for field in places:
         all_fields[:, field] += at + words * np.arange(count)
     return all_fields.ravel()

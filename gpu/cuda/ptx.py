@@ -136,7 +136,7 @@ def _signature(kernel: str) -> tuple[Any, ...]:
 @contextmanager
 def _device_of(capability: tuple[int, int]) -> Iterator[None]:
     """A kernel that calls others asks the current device for its capability, and there is none."""
-    dispatcher = importlib.import_module("numba.cuda.dispatcher")
+    dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
     kept = dispatcher.get_current_device
 
     class Stub:

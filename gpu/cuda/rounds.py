@@ -104,7 +104,7 @@ def kind_of(code, s, node):
     kind = code[code[record + B_OP] + O_KIND]
     if kind == OR:
         return np.int64(1)
-    if kind == LOAD or kind == STORE:
+    if kind in (LOAD, STORE):
         return np.int64(2)
     if kind == APPLY:
         return np.int64(3)
@@ -131,9 +131,8 @@ def grow_shared(words, to, source, mask, n):
     grown = np.int64(0)
     for k in range(n):
         more = words[source + k] & words[mask + k] & ~words[to + k]
-        if more != 0:
-            if more & ~or_word(words, to + k, more) != 0:
-                grown = np.int64(1)
+        if more != 0 and more & ~or_word(words, to + k, more) != 0:
+            grown = np.int64(1)
     return grown
 
 
@@ -226,9 +225,8 @@ def pass_on(words, s, pool, at, counters, m, successor):
             source = s[STATE] + h * n
         for k in range(n):
             more = words[source + k] & ~words[to + h * n + k]
-            if more != 0:
-                if more & ~or_word(words, to + h * n + k, more) != 0:
-                    grown = np.int64(1)
+            if more != 0 and more & ~or_word(words, to + h * n + k, more) != 0:
+                grown = np.int64(1)
     return grown
 
 

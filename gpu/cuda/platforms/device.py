@@ -11,7 +11,6 @@ from gpu.cuda.build import inlined, kernel
 from gpu.cuda.platforms.fields import X_A, X_B, X_C, X_COMMAND, X_N, X_RESULT, X_WORTH
 
 
-
 @kernel
 def thread():
     return np.int64(cuda.threadIdx.x)

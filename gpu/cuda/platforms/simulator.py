@@ -10,7 +10,6 @@ import numpy as np
 from numba import cuda
 
 from gpu.cuda.build import kernel
-from gpu.cuda.platforms.fields import X_A, X_B, X_C, X_COMMAND, X_N, X_RESULT, X_WORTH  # noqa: F401
 from gpu.cuda.platforms.device import (  # noqa: F401  (the same here)
     barrier,
     block,
@@ -29,6 +28,7 @@ from gpu.cuda.platforms.device import (  # noqa: F401  (the same here)
     thread,
     threads,
 )
+from gpu.cuda.platforms.fields import X_A, X_B, X_C, X_COMMAND, X_N, X_RESULT, X_WORTH  # noqa: F401
 
 sleep = time.sleep
 INT64 = np.dtype(np.int64)
