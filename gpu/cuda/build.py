@@ -67,7 +67,7 @@ def build(name: str, platform: Platform, modules: Iterable[ModuleType], outlined
     In the simulator functions stay Python: only the entry point tells its threads who they are.
     """
     jit.prepare()
-    names: dict[str, Any] = {"__builtins__": __builtins__, "__name__": f"gpu.cuda.{platform}"}
+    names: dict[str, Any] = {"__builtins__": __builtins__, "__name__": f"gpu.cuda.platforms.{platform}"}
     sources: dict[str, Any] = {}
     for module in (*modules, importlib.import_module(f"gpu.cuda.platforms.{platform}")):
         for called, value in vars(module).items():

@@ -220,16 +220,14 @@ class _Method:
                 if self.t.link_row[i] < self.n_values:
                     self.linked.add(self.t.link_row[i])
 
-    def dominators(self) -> list[int]:
-        """Bit set of the blocks that every way to a block passes; 0 for one that is not reached."""
-        preds: list[list[int]] = [[] for _ in range(self.n_blocks)]
+    def flow(self) -> tuple[int, list[int]]:
+        """Bit sets: blocks that are reached from the entry; and from each of these, by one edge or more."""
         order, seen, stack = [], {0}, [(0, 0)]
         while stack:
             b, i = stack.pop()
             if i < len(self.succ[b]):
                 stack.append((b, i + 1))
                 c = self.succ[b][i]
-                preds[c].append(b)
                 if c not in seen:
                     seen.add(c)
                     stack.append((c, 0))
@@ -237,26 +235,23 @@ class _Method:
                 order.append(b)
         order.reverse()
         self.order = order
-        every = (1 << self.n_blocks) - 1
-        dom = [every if b in seen else 0 for b in range(self.n_blocks)]
-        dom[0] = 1
+        after = [0] * self.n_blocks
         again = True
         while again:
             again = False
-            for b in order[1:]:
-                new = every
-                for c in preds[b]:
-                    new &= dom[c]
-                new |= 1 << b
-                if new != dom[b]:
-                    dom[b] = new
+            for b in reversed(order):
+                new = 0
+                for c in self.succ[b]:
+                    new |= after[c] | 1 << c
+                if new != after[b]:
+                    after[b] = new
                     again = True
-        return dom
+        return sum(1 << b for b in seen), after
 
     def slots(self) -> dict[int, int]:
         """Frame slot of each value that can live in one."""
         t = self.t
-        dom = self.dominators()
+        reached, after = self.flow()
         exported = {t.export_row[i] for i in range(t.export_off[self.m], t.export_off[self.m + 1])}
         self.last: dict[int, tuple[int, int]] = {}
         """Of each value in a slot: where it is written last; (0, -1): on entry."""
@@ -268,15 +263,16 @@ class _Method:
             if not defs:
                 self.last[v], self.begin[v] = (0, -1), -1
                 continue
-            block, end = defs[-1]
-            if defs[0][0] != block or not dom[block]:
+            (block, begin), end = defs[0], defs[-1][1]
+            if defs[-1][0] != block or not reached >> block & 1:
                 continue
+            # Its facts must come to all that reads it, from after the last write; before the first one, around a loop.
             if all(
-                (b == block and i > end) or (b != block and dom[b] >> block & 1)
+                i > end or (i <= begin and after[block] >> b & 1) if b == block else after[block] >> b & 1
                 for b, i in self.reads.get(v, [])
-                if dom[b]
+                if reached >> b & 1
             ):
-                self.last[v], self.begin[v] = (block, end), defs[0][1]
+                self.last[v], self.begin[v] = (block, end), begin
         return self.color(self.interference())
 
     def interference(self) -> dict[int, int]:

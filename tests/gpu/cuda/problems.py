@@ -99,7 +99,9 @@ def _phi() -> Problem:
     t = Tiny()
     t.summary([], [])
     head = [move(1, 0), move(1, 3)]
-    t.method(3, (4, 0, 1), [([generate(0, 0)], [1]), (head, [2, 3]), ([move(2, 1), generate(3, 1)], [1]), ([move(4, 1)], [])])
+    t.method(
+        3, (4, 0, 1), [([generate(0, 0)], [1]), (head, [2, 3]), ([move(2, 1), generate(3, 1)], [1]), ([move(4, 1)], [])]
+    )
     return t.problem()
 
 
@@ -123,7 +125,15 @@ def _exit(at: int) -> Problem:
     t = Tiny()
     t.summary([(CONSTANT, 0, [], [])] * 2, [(-1, [])])
     blocks: list[tuple[list[Op], list[int]]] = [([generate(0, 0)], [1]), ([], []), ([], [])]
-    t.method(2, (1, 1, 0), blocks, entry=((1, 1),), exit_block=at, exports=((1, 0, -1, -1), (0, 0, -1, -1)), names={0: 0, 1: 1})
+    t.method(
+        2,
+        (1, 1, 0),
+        blocks,
+        entry=((1, 1),),
+        exit_block=at,
+        exports=((1, 0, -1, -1), (0, 0, -1, -1)),
+        names={0: 0, 1: 1},
+    )
     return t.problem()
 
 
@@ -174,9 +184,14 @@ def _width(columns: int) -> Problem:
     t.summary([(CONSTANT, 0, [], [])] * columns, [(-1, [])])
     ops: list[Op] = [(STORE, 0, 0, link, -1, []), (LOAD, 1, 0, link, -1, [])]
     t.method(
-        columns, (2, 3, 0), [(ops, [1]), ([], [])], entry=tuple((0, c) for c in range(0, columns, 8)),
-        exit_block=1, exports=((1, 0, columns - 1, -1), (3, 0, -1, -1)), names={c: columns - 1 - c for c in range(columns)},
-    )  # fmt: skip
+        columns,
+        (2, 3, 0),
+        [(ops, [1]), ([], [])],
+        entry=tuple((0, c) for c in range(0, columns, 8)),
+        exit_block=1,
+        exports=((1, 0, columns - 1, -1), (3, 0, -1, -1)),
+        names={c: columns - 1 - c for c in range(columns)},
+    )
     return t.problem()
 
 

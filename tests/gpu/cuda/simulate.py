@@ -1,6 +1,6 @@
 """Solves the tiny problems in Numba's CUDA simulator, which is chosen for a whole process; prints what went wrong.
 
-    NUMBA_ENABLE_CUDASIM=1 python -m tests.gpu.cuda.simulate ENGINE
+NUMBA_ENABLE_CUDASIM=1 python -m tests.gpu.cuda.simulate ENGINE
 """
 
 from __future__ import annotations
