@@ -102,6 +102,7 @@ class Device:
         """
         self.platform = platform
         self.cuda: Any = None
+        self.sent: dict[int, list[NDArray[Any]]] = {}
         if platform != "sequential":
             if lacks := missing():
                 raise EngineUnavailable("needs " + ", and ".join(lacks))
@@ -109,7 +110,9 @@ class Device:
 
     def put(self, array: NDArray[Any], stream: Any = 0) -> Any:
         """A copy on the device."""
-        return array.copy() if self.cuda is None else self._try(lambda: self.cuda.to_device(array, stream=stream))
+        if self.cuda is None:
+            return array.copy()
+        return self._try(lambda: self.cuda.to_device(self._pinned(array, stream), stream=stream))
 
     def zeros(self, shape: int | tuple[int, ...], dtype: type, stream: Any = 0) -> Any:
         """Zeros on the device."""
@@ -134,6 +137,7 @@ class Device:
         found: NDArray[Any] = array.copy_to_host(stream=stream)
         if stream:
             stream.synchronize()
+            self.sent.pop(id(stream), None)
         return found
 
     def put_into(self, array: Any, values: NDArray[Any], stream: Any = 0) -> None:
@@ -141,7 +145,16 @@ class Device:
         if self.cuda is None:
             array[: len(values)] = values
         elif len(values):
-            self._try(lambda: array[: len(values)].copy_to_device(values, stream=stream))
+            self._try(lambda: array[: len(values)].copy_to_device(self._pinned(values, stream), stream=stream))
+
+    def _pinned(self, array: NDArray[Any], stream: Any) -> NDArray[Any]:
+        """What a stream copies while the program goes on must stay where it is, until the stream is waited for."""
+        if not stream or not array.size:
+            return array
+        pinned: NDArray[Any] = self.cuda.pinned_array(array.shape, array.dtype)
+        pinned[...] = array
+        self.sent.setdefault(id(stream), []).append(pinned)
+        return pinned
 
     def get_some(self, array: Any, first: int, n: int, stream: Any = 0) -> NDArray[Any]:
         """As `get`, of n elements."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -125,6 +126,8 @@ class Ladder:
     def __init__(self, problem: Problem, rung: Rung, options: Options) -> None:
         self.rung, self.options = rung, options
         self.device = Device(options.platform)
+        self.seconds = 0.0
+        """Of the launches of the last run."""
         self.nodes: PerNode = per_node(problem)
         self.packed: Packed = pack(self.nodes.problem)
         p = self.nodes.problem
@@ -144,7 +147,10 @@ class Ladder:
         pool = self.options.pool_bytes // 4
         while True:
             state = _State(self, pool)
+            self.device.wait()
+            start = time.perf_counter()
             if state.solve(check):
+                self.seconds = time.perf_counter() - start
                 return state.solution(), state.counters()
             if pool * 8 > min(self.device.free(), 1 << 33):
                 raise EngineUnavailable(f"not enough memory: sets of facts take more than {pool >> 18} MB")

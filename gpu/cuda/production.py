@@ -105,9 +105,10 @@ def solve_many(
     options = options or default_options()
     device = Device(options.platform)
     room = options.batch_bytes or device.free() // 3
-    running: _Batch | None = None
+    running: Batch | None = None
     for part in _batches(problems, room):
-        started = _Batch(device, part, options, room)
+        started = Batch(device, part, options, room)
+        started.start()
         if running is not None:
             yield from running.results(check)
         running = started
@@ -137,8 +138,8 @@ def problem_bytes(problem: Problem) -> int:
     return int(fact_off[-1] + summary_off[-1]) * 8 + 2 * records
 
 
-class _Batch:
-    """Problems on the device. Made: the kernel runs. `results`: waits, and brings the facts back."""
+class Batch:
+    """Problems on the device: sent when it is made; then the kernel is started, waited for, and the facts fetched."""
 
     def __init__(self, device: Device, problems: Sequence[Problem], options: Options, room: int) -> None:
         self.device, self.problems, self.options = device, problems, options
@@ -187,7 +188,6 @@ class _Batch:
             put(np.arange(self.n, dtype=np.int32)), packed.component_at, put(self.facts_at + packed.fact_off[:-1]),
             put(settings),
         )  # fmt: skip
-        self._launch()
 
     def _bins(self) -> tuple[NDArray[np.bool_], Sizes, Sizes]:
         """Which components a warp solves; sizes of the others, and of all."""
@@ -224,18 +224,20 @@ class _Batch:
         settings[[T_TOTAL, T_SLICES, T_BUDGET, T_WORTH]] = n, options.slices, options.budget, options.worth
         return ints, settings
 
-    def _launch(self) -> None:
+    def start(self) -> None:
+        """Starts the kernel, or starts it again where it was; does not wait."""
         self.device.launch(self.entries["solve_ready"], self.warps, self.lanes, *self.arguments, stream=self.stream)
+
+    def finish(self, check: Check) -> None:
+        """Waits for all components."""
+        check()
+        while int(self.device.get_some(self.ints, I_DONE, 1, self.stream)[0]) < self.n:
+            check()
+            self.start()
 
     def results(self, check: Check) -> list[Solution]:
         """Waits for all components, then the facts of each problem."""
-        check()
-        before = -1
-        while (done := int(self.device.get_some(self.ints, I_DONE, 1, self.stream)[0])) < self.n:
-            check()
-            if done == before and self.options.platform == "sequential":
-                raise AssertionError("a component waits for one that nobody is at")
-            self._launch()
+        self.finish(check)
         packed = self.packed
         summaries = self.device.get_some(self.words, packed.summary_at, self.facts_at - packed.summary_at, self.stream)
         facts = self._facts()
