@@ -196,6 +196,7 @@ class Batch:
         large = (sizes["width"] > options.small_width) | (sizes["heap"] > options.small_heap)
         large |= (sizes["facts"] > options.small_work) | (sizes["sigma"] > 4 * options.small_heap)
         large |= sizes["rows"] + 2 * sizes["reads"] > 4 * options.small_heap
+        large |= np.maximum(sizes["exports"], sizes["images"]) > 4 * options.small_heap
 
         def most(which: NDArray[np.bool_]) -> Sizes:
             return Sizes(**{name: int(sizes[name][which].max(initial=0)) for name in Sizes._fields})
