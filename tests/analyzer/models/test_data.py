@@ -22,7 +22,13 @@ UNDECLARED = {
 }
 # Packages of which the framework declares everything that apps may call.
 COVERED = ("Ljava/lang/", "Ljava/util/", "Ljava/io/", "Ljava/net/", "Ljavax/crypto/", "Landroid/")
-OLD = ("Landroid/support/", "Landroid/util/Slog;", "Landroid/os/SystemProperties;", "Ljava/lang/management/")
+OLD = (
+    "Landroid/support/",
+    "Landroid/arch/",
+    "Landroid/util/Slog;",
+    "Landroid/os/SystemProperties;",
+    "Ljava/lang/management/",
+)
 
 
 @cache

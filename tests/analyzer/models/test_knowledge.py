@@ -102,6 +102,17 @@ def test_what_is_shown_is_called_back() -> None:
     assert model is not None and not model.begins
 
 
+def test_what_shipped_support_libraries_carry_is_modelled() -> None:
+    kept = ("(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",)
+    for cls in ("Landroidx/collection/SimpleArrayMap;", "Landroid/support/v4/util/SimpleArrayMap;"):
+        assert "arg1 -> this.$elem[arg0]" in flows([cls], "put", *kept)
+        assert flows([cls], "get", "(Ljava/lang/Object;)Ljava/lang/Object;") == {"this.$elem[arg0] -> ret"}
+    text = "(Ljava/lang/String;)Ljava/lang/String;"
+    assert "this.$elem[arg0] -> ret" in flows(["Landroidx/work/Data;"], "getString", text)
+    for cls in ("Landroidx/lifecycle/LiveData;", "Landroid/arch/lifecycle/LiveData;"):
+        assert flows([cls], "getValue", "()Ljava/lang/Object;") == {"this.$held -> ret"}
+
+
 def test_libraries_can_be_taken_from_models(tmp_path: Path) -> None:
     assert "Landroidx/" in KNOWN.modelled and "Landroidx/databinding/" in KNOWN.analysed
     found = user_rules(tmp_path, "modelled: [com.acme.ui]\nanalysed: [com.acme.ui.generated]\n")
