@@ -80,8 +80,10 @@ class App:
     def files(self) -> AppFiles:
         """What the container holds."""
         from analyzer.container import open_app
+        from analyzer.container.together import together
 
-        return self._phase("open", lambda: open_app(self.path, self.options.limits))
+        paths = (self.path, *self.options.together)
+        return self._phase("open", lambda: together([open_app(path, self.options.limits) for path in paths]))
 
     @cached_property
     def program(self) -> Program:

@@ -26,3 +26,5 @@ class Options:
     """Told how far each phase is, if given."""
     all_code: bool = False
     """Analyse the code of modelled libraries (AndroidX, OkHttp, …) too, instead of taking them from the models."""
+    together: tuple[Path, ...] = ()
+    """Other apps, analysed with the one at hand as the system that they form."""

@@ -102,7 +102,7 @@ def _report(app: App, findings: tuple[Finding, ...], solved: bool) -> Report:
     return Report(
         tool=Tool("gdroid", gdroid.__version__),
         app=AppInfo(
-            path=str(app.path),
+            path=" + ".join(map(str, (app.path, *app.options.together))),
             sha256=files.sha256,
             package=manifest.package if manifest else None,
             version_name=manifest.version_name if manifest else None,

@@ -54,16 +54,19 @@ def command(
     """Report what each app leaks.
 
     Without -o the report goes to standard output. A file's suffix says its format (.json, .txt); with several apps
-    each -o is a folder that gets a file per app. Options may stand in gdroid.toml or [tool.gdroid] of
-    pyproject.toml.
+    each -o is a folder that gets a file per app, with --together there is one report. Options may stand in
+    gdroid.toml or [tool.gdroid] of pyproject.toml.
     """
-    if together:
-        raise WrongConfiguration("--together is not supported yet")
     if verbose and quiet:
         raise WrongConfiguration("-v and -q exclude each other")
     settings = config.read(Path())
     options = _options(settings, engine, rules, all_code, timeout, memory)
     gate = fail_on or settings.fail_on or "high"
+    if together:
+        for app in apps[1:]:
+            existing(Path(app))
+        options = replace(options, together=tuple(map(Path, apps[1:])))
+        apps = apps[:1]
     several = len(apps) > 1
     jobs = [(app, formats.targets(outputs, form or settings.format, Path(app), several)) for app in apps]
     _check([target for _, targets in jobs for target in targets])

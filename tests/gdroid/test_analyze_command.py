@@ -97,7 +97,7 @@ def test_a_traceback_is_shown_only_on_request(
         (["analyze", "leak.apk", "--memory", "1.5"], 2, "integer"),
         (["analyze", "leak.apk", "--rules", "none.yaml"], 2, "none.yaml"),
         (["analyze", "leak.apk", "-v", "-q"], 2, "exclude"),
-        (["analyze", "leak.apk", "--together"], 2, "not supported yet"),
+        (["analyze", "leak.apk", "missing.apk", "--together"], 3, "missing.apk: no such file"),
         (["analyze", "leak.apk", "-o", "x.sarif"], 2, "not supported yet"),
         (["analyze", "leak.apk", "--format", "html"], 2, "not supported yet"),
         (["analyze", "leak.apk", "-o", "x.pdf"], 2, "no format"),
@@ -116,6 +116,14 @@ def test_wrong_usage_is_told_before_any_work(
     assert run(arguments) == code
     assert said in one_line(capsys.readouterr().err)
     assert pipeline.calls == []
+
+
+def test_apps_that_form_a_system_are_one_analysis(folder: Path, pipeline: FakePipeline) -> None:
+    (folder / "other.apk").write_bytes(b"")
+    run(["analyze", "leak.apk", "other.apk", "--together", "-o", "both.json"])
+    [(path, options)] = pipeline.calls
+    assert (path, options.together) == (Path("leak.apk"), (Path("other.apk"),))
+    assert (folder / "both.json").is_file()
 
 
 def test_options_reach_the_pipeline(folder: Path, pipeline: FakePipeline) -> None:
