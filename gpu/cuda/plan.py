@@ -43,9 +43,9 @@ class Costs:
     """Until a kernel begins."""
     workers: int = 132 * 8
     """Components that are solved at the same time: warps of 132 multiprocessors."""
-    work_s: float = 6.6e-6
-    """Of a warp for a unit of work (a microsecond of a CPU core): 1,056 warps are as fast as 160 cores, the issue's
-    goal of ten times 16 cores."""
+    work_s: float = 1e-6
+    """Of a warp for a unit of work: as fast as a CPU core. With 6.6e-6 all warps together would be as fast as 160
+    cores; the faster they are the more copies matter, so that this is the harder case for a planner."""
     host_work_s: float = 1e-6
     """Of a CPU core for a unit of work."""
     host_workers: int = 1
@@ -109,12 +109,12 @@ def plan(load: Load, budget: int, costs: Costs | None = None, *, host: bool = Fa
             f"({int(load.facts[c]):,} of facts), the budget is {budget:,}; {len(too_large)} of "
             f"{len(load.records)} components are too large"
         )
-    return _best(load, budget, costs, too_large, host)
+    return _best(load, budget, costs, too_large)
 
 
-def unlimited_s(load: Load, costs: Costs | None = None, *, host: bool = False) -> float:
-    """Seconds of the best plan found for a device that holds everything; `host`: the CPU may take components too."""
-    return _best(load, UNLIMITED, costs or Costs(), (), host).seconds
+def unlimited_s(load: Load, costs: Costs | None = None, on_host: Collection[int] = ()) -> float:
+    """Seconds of the best plan found for a device that holds everything; `on_host`: components left to the CPU."""
+    return _best(load, UNLIMITED, costs or Costs(), on_host).seconds
 
 
 def lru_s(load: Load, budget: int, costs: Costs | None = None, *, filled: bool = True, host: bool = False) -> float:
@@ -295,20 +295,18 @@ def _cut(load: Load, order: Iterable[int], room: int, on_host: Iterable[int] = (
     return parts
 
 
-def _best(load: Load, budget: int, costs: Costs, on_host: Collection[int], host: bool) -> Plan:
-    """The plan that takes least, of all orders and cuts that are tried; then with more components on the host."""
+def _best(load: Load, budget: int, costs: Costs, on_host: Collection[int]) -> Plan:
+    """The plan that takes least, of all orders and cuts that are tried."""
     everything = _hold(load, range(len(load.records))) + int(load.summary.sum())
     rooms = [min(budget, everything) // k for k in (1, 2, 3, 4, 8, 16, 32)]
-    best, best_order, best_room = Plan((), budget, math.inf), list[int](), 0
+    best = Plan((), budget, math.inf if len(load.records) else 0.0)
+    seen = set()
     for order in _orders(load, costs.workers):
         for room in rooms:
-            found = _place(load, _cut(load, order, room, on_host), budget, costs)
-            if found.seconds < best.seconds:
-                best, best_order, best_room = found, order, room
-    by_work = sorted(set(best_order) - set(on_host), key=lambda c: (-float(load.work[c]), c))
-    for k in (1, 2, 4, 8, 16, 32) if host else ():
-        parts = _cut(load, best_order, best_room, {*on_host, *by_work[:k]})
-        best = min(best, _place(load, parts, budget, costs), key=lambda found: found.seconds)
+            parts = _cut(load, order, room, on_host)
+            if tuple(parts) not in seen:
+                seen.add(tuple(parts))
+                best = min(best, _place(load, parts, budget, costs), key=lambda found: found.seconds)
     return best
 
 
