@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +39,7 @@ INT, WORD = 4, 8
 """Bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Load:
     """Bytes are those of the packed form (`gpu.pack`), an upper bound where parts of a problem share constant rows.
 
@@ -68,9 +70,32 @@ class Load:
         """Of the whole problem on a device: records, facts and summaries; scratch memory is not counted."""
         return int(self.records.sum() + self.facts.sum() + self.summary.sum())
 
+    @cached_property
+    def hold_bytes(self) -> list[int]:
+        """Per component: records, facts and scratch memory."""
+        held: list[int] = (self.records + self.facts + self.scratch).tolist()
+        return held
+
+    @cached_property
+    def summary_bytes(self) -> list[int]:
+        """As `summary`."""
+        sizes: list[int] = self.summary.tolist()
+        return sizes
+
+    @cached_property
+    def callees(self) -> list[list[int]]:
+        """Per component: components that make what it reads, ascending."""
+        maker = self.maker.tolist()
+        return [sorted({maker[s] for s in found} - {-1}) for found in self.reads]
+
+    @cached_property
+    def _made(self) -> list[range]:
+        off = self.methods.tolist()
+        return [range(first, last) for first, last in itertools.pairwise(off)]
+
     def makes(self, component: int) -> range:
         """Summaries that a component makes."""
-        return range(int(self.methods[component]), int(self.methods[component + 1]))
+        return self._made[component]
 
 
 def measure(problem: Problem, packed: Packed | None = None) -> Load:

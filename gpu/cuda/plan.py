@@ -158,16 +158,16 @@ def lru_s(load: Load, budget: int, costs: Costs | None = None, *, filled: bool =
 # -- sizes and times of a part -------------------------------------------------------------------------------------
 
 
-def _hold(load: Load, components: Sequence[int]) -> int:
+def _hold(load: Load, components: Iterable[int]) -> int:
     """Bytes that a part needs from its copy in to its copy out, without summaries."""
-    c = list(components)
-    return int(load.records[c].sum() + load.facts[c].sum() + load.scratch[c].sum())
+    return sum([load.hold_bytes[c] for c in components])
 
 
 def _alone(load: Load, component: int) -> int:
     """Bytes without which a component cannot be solved."""
     summaries = (*load.reads[component], *load.makes(component))
-    return _hold(load, [component]) + sum(int(load.summary[s]) for s in summaries)
+    held: int = sum([load.summary_bytes[s] for s in summaries])
+    return held + _hold(load, [component])
 
 
 def _reads(load: Load, components: Sequence[int]) -> set[int]:
@@ -195,7 +195,7 @@ def _schedule(load: Load, components: Iterable[int], workers: int) -> tuple[floa
     """Units of time until all are solved, and when each begins; list scheduling by the longest way up."""
     order = sorted(components)
     inside = set(order)
-    callees = {c: {int(load.maker[s]) for s in load.reads[c]} & inside for c in order}
+    callees = {c: inside.intersection(load.callees[c]) for c in order}
     if len(order) <= workers:  # nobody waits for a worker
         begins: dict[int, float] = {}
         end: dict[int, float] = {}
@@ -249,13 +249,13 @@ def _orders(load: Load, workers: int) -> Iterator[list[int]]:
             elif not seen[c]:
                 seen[c] = True
                 stack.append((c, True))
-                below = {int(load.maker[s]) for s in load.reads[c]} - {-1}
+                below = set(load.callees[c])
                 stack += [(d, False) for d in sorted(below) if not seen[d]]
     yield found
     way = [0.0] * n
     for c in reversed(range(n)):
         way[c] += float(load.work[c])
-        for d in {int(load.maker[s]) for s in load.reads[c]} - {-1}:
+        for d in load.callees[c]:
             way[d] = max(way[d], way[c])
     yield sorted(range(n), key=lambda c: (-way[c], c))
 
@@ -279,17 +279,17 @@ def _cut(load: Load, order: Iterable[int], room: int, on_host: Iterable[int] = (
 
     for c in order:
         if c in on_host:
-            if any(s in summaries and int(load.maker[s]) in part for s in load.reads[c]):
+            if not set(load.callees[c]).isdisjoint(part):
                 close()
             parts.append(("host", (c,)))
             continue
-        more = _hold(load, [c])
-        more += sum(int(load.summary[s]) for s in {*load.reads[c], *load.makes(c)} - summaries)
+        wanted = {*load.reads[c], *load.makes(c)}
+        more = load.hold_bytes[c] + sum([load.summary_bytes[s] for s in wanted - summaries])
         if part and taken + more > room:
             close()
             more = _alone(load, c)
         part.append(c)
-        summaries |= {*load.reads[c], *load.makes(c)}
+        summaries |= wanted
         taken += more
     close()
     return parts
@@ -298,7 +298,8 @@ def _cut(load: Load, order: Iterable[int], room: int, on_host: Iterable[int] = (
 def _best(load: Load, budget: int, costs: Costs, on_host: Collection[int]) -> Plan:
     """The plan that takes least, of all orders and cuts that are tried."""
     everything = _hold(load, range(len(load.records))) + int(load.summary.sum())
-    rooms = [min(budget, everything) // k for k in (1, 2, 3, 4, 8, 16, 32)]
+    shares = (1, 2, 3, 4, 8, 16, 32) if budget < everything else (1, 4, 16, 32, 64, 128, 256)
+    rooms = [min(budget, everything) // k for k in shares]
     best = Plan((), budget, math.inf if len(load.records) else 0.0)
     seen = set()
     for order in _orders(load, costs.workers):
@@ -324,6 +325,9 @@ class _Memory:
         """Bytes of each step that need not have left, without summaries."""
         self.pins: dict[int, set[int]] = {}
         """Summaries that it reads or makes."""
+        self.here_bytes = 0
+        self.dead: set[int] = set()
+        """Summaries that no later part reads."""
         self.uses: dict[int, list[int]] = {}
         """Per summary, parts that read it, latest first."""
         for i in reversed(range(len(parts))):
@@ -340,7 +344,7 @@ class _Memory:
 
     def bytes(self, summaries: Iterable[int]) -> int:
         """Of some summaries."""
-        return sum(int(self.load.summary[s]) for s in summaries)
+        return sum([self.load.summary_bytes[s] for s in summaries])
 
     def leave(self, step: int) -> None:
         """A step has left: only its summaries are there still."""
@@ -348,16 +352,26 @@ class _Memory:
 
     def admit(self, i: int, hold: int, needed: set[int], made: set[int]) -> set[int] | None:
         """Summaries that go, so that part i fits; None: it does not. What nobody reads again goes in any case."""
-        movable = self.here.difference(needed, made, *self.pins.values())
-        gone = {s for s in movable if self.next_use(s, i) == math.inf}
-        room = self.budget - hold - sum(self.holds.values()) - self.bytes((self.here - gone) | needed | made)
+        gone = (self.dead & self.here).difference(needed, made, *self.pins.values())
+        come = (needed | made) - self.here
+        room = self.budget - hold - sum(self.holds.values()) - self.here_bytes - self.bytes(come) + self.bytes(gone)
         if room < 0:
-            for s in sorted(movable - gone, key=lambda s: (-self.next_use(s, i), s)):
+            movable = self.here.difference(gone, needed, made, *self.pins.values())
+            for s in sorted(movable, key=lambda s: (-self.next_use(s, i), s)):
                 gone.add(s)
-                room += int(self.load.summary[s])
+                room += self.load.summary_bytes[s]
                 if room >= 0:
                     break
         return gone if room >= 0 else None
+
+    def place(self, i: int, hold: int, gone: set[int], needed: set[int], made: set[int]) -> None:
+        """Part i is there; `gone` as `admit` said."""
+        come = (needed | made) - self.here
+        self.here_bytes += self.bytes(come) - self.bytes(gone)
+        self.here -= gone
+        self.here |= come
+        self.holds[i], self.pins[i] = hold, needed | made
+        self.dead.update(s for s in needed | made if self.next_use(s, i) == math.inf)
 
 
 def _place(load: Load, parts: Parts, budget: int, costs: Costs) -> Plan:
@@ -388,10 +402,8 @@ def _place(load: Load, parts: Parts, budget: int, costs: Costs) -> Plan:
             else:
                 assert again, "a part is larger than the device's memory"
                 again = ()
-        memory.here -= gone
-        keep, come = memory.here.copy(), needed - memory.here
-        memory.here |= come | made
-        memory.holds[i], memory.pins[i] = hold, needed | made
+        keep, come = memory.here - gone, needed - memory.here
+        memory.place(i, hold, gone, needed, made)
         steps.append(
             Step(
                 "device",
@@ -404,7 +416,7 @@ def _place(load: Load, parts: Parts, budget: int, costs: Costs) -> Plan:
                 after=_sorted(after),
                 bytes_in=_records(load, (*components, *again)) + memory.bytes(come),
                 bytes_out=_out(load, components, costs),
-                bytes_held=sum(memory.holds.values()) + memory.bytes(memory.here),
+                bytes_held=sum(memory.holds.values()) + memory.here_bytes,
             )
         )
         clock.run(steps[-1])
@@ -477,8 +489,7 @@ class Clock:
         self.known |= dict.fromkeys(step.copy_out, self.left[number])
 
     def _device(self, c: int, here: float) -> float:
-        makers = (int(self.load.maker[s]) for s in self.load.reads[c])
-        ready = max([here, *(self.solved[d] for d in makers if d >= 0)])
+        ready = max([here, *[self.solved[d] for d in self.load.callees[c]]])
         self.solved[c] = self._work(self.warps, ready, self.costs.work_s * float(self.load.work[c]))
         return self.solved[c]
 

@@ -39,7 +39,7 @@ def random_parts(problem: Problem, rng: random.Random) -> list[list[int]]:
     return parts
 
 
-@examples(80)
+@examples(30)
 @given(seed=SEEDS)
 def test_the_parts_of_a_problem_have_the_facts_of_the_whole(seed: int) -> None:
     rng = random.Random(seed)
@@ -54,7 +54,7 @@ def test_the_parts_of_a_problem_have_the_facts_of_the_whole(seed: int) -> None:
         assert parts.solution().digest() == expected.digest()
 
 
-@pytest.mark.parametrize("name", ["Fragments_Bad", "Recursion_Bad", "ManyTargets_Bad"])
+@pytest.mark.parametrize("name", ["Recursion_Bad", "ManyTargets_Bad"])
 def test_the_parts_of_an_app_have_the_facts_of_the_whole(name: str) -> None:
     problem = app_problem(name)
     parts = Parts(problem)
