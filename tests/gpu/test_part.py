@@ -39,7 +39,7 @@ def random_parts(problem: Problem, rng: random.Random) -> list[list[int]]:
     return parts
 
 
-@examples(30)
+@examples(20)
 @given(seed=SEEDS)
 def test_the_parts_of_a_problem_have_the_facts_of_the_whole(seed: int) -> None:
     rng = random.Random(seed)

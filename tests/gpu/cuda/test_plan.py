@@ -159,17 +159,24 @@ def test_a_part_comes_while_another_is_computed() -> None:
 
 
 def test_a_summary_is_made_again_where_that_is_cheaper_than_to_copy_it() -> None:
+    # Four methods, each reads the one before; the third needs all the memory, the last reads the large first one too.
+    def bytes_of(*sizes: int) -> np.ndarray:
+        return np.array(sizes, np.int64)
+
+    summary = bytes_of(5000, 20, 20, 20)
+    load = Load(
+        records=bytes_of(10, 10, 10, 10), facts=bytes_of(10, 10, 9000, 10), scratch=bytes_of(1, 1, 1, 1),
+        work=np.ones(4), summary=summary, result=summary - 10, maker=np.arange(4), methods=np.arange(5),
+        reads=((), (0,), (1,), (0, 2)),
+    )  # fmt: skip
     slow = Costs(in_bytes_per_s=1e6)
-    counts = []
-    for seed in range(8):
-        load = random_load(random.Random(seed), summary=5000)
-        load = replace(load, records=load.records // 10 + 1)
-        found = plan(load, max(alone(load)) * 5 // 4, slow)
-        follow(found, load)
-        counts.append(sum(len(step.again) for step in found.steps))
-        never = plan(load, max(alone(load)) * 5 // 4, replace(slow, work_s=1.0))
-        assert not any(step.again for step in never.steps)
-    assert sum(counts) > 0
+    found = plan(load, 9500, slow)
+    follow(found, load)
+    assert found.steps[-1].again == (0,)
+    found = plan(load, 9500, replace(slow, work_s=1.0))
+    follow(found, load)
+    assert 0 in found.steps[-1].copy_in
+    assert not any(step.again for step in found.steps)
 
 
 # ------------------------------------------------------------------------------------------- parts of real problems
@@ -197,7 +204,7 @@ def solve_by_plan(problem: Problem, budget: int, host: bool = False, costs: Cost
     return found, parts.solution().digest()
 
 
-@examples(40)
+@examples(20)
 @given(seed=SEEDS)
 def test_a_problem_that_is_solved_by_plan_has_the_facts_of_the_whole(seed: int) -> None:
     rng = random.Random(seed)
@@ -209,7 +216,7 @@ def test_a_problem_that_is_solved_by_plan_has_the_facts_of_the_whole(seed: int) 
     assert all(step.where == "device" for step in found.steps)
 
 
-@pytest.mark.parametrize("path", APKS[::9], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", APKS[::14], ids=lambda path: path.stem)
 def test_an_app_is_solved_with_a_twelfth_of_its_memory(path: Path) -> None:
     problem = app_problem(path)
     found, digest = solve_by_plan(problem, measure(problem).bytes // 12, host=True)
@@ -230,8 +237,8 @@ def ratios(problem: Problem, costs: Costs | None = None) -> tuple[float, float]:
 
 
 def test_a_plan_beats_the_naive_way_on_a_folder_of_small_apps() -> None:
-    # Half of unlimited is out of reach here: all of it takes a tenth of a millisecond, a dozen copies in turn take more.
-    assert ratios(batch.join([app_problem(path) for path in APKS[::4]]))[1] >= NAIVE
+    # Half of unlimited is out of reach: all of it takes a tenth of a millisecond, a dozen copies in turn take more.
+    assert ratios(batch.join([app_problem(path) for path in APKS[::6]]))[1] >= NAIVE
 
 
 @pytest.mark.parametrize("work_s", [1e-6, 6.6e-6])
@@ -244,7 +251,7 @@ def test_half_the_throughput_with_a_twelfth_of_the_memory_on_a_synthetic_app(syn
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Problem:
     path = tmp_path_factory.mktemp("synthetic") / "app.apk"
-    write(path, 800, 1)
+    write(path, 600, 1)
     return app_problem(path)
 
 
