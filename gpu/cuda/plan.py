@@ -298,7 +298,7 @@ def _cut(load: Load, order: Iterable[int], room: int, on_host: Iterable[int] = (
 def _best(load: Load, budget: int, costs: Costs, on_host: Collection[int]) -> Plan:
     """The plan that takes least, of all orders and cuts that are tried."""
     everything = _hold(load, range(len(load.records))) + int(load.summary.sum())
-    shares = (1, 2, 3, 4, 8, 16, 32) if budget < everything else (1, 4, 16, 32, 64, 128, 256)
+    shares = (1, 2, 3, 4, 8, 16, 32) if budget < everything else (1, 2, 3, 4, 8, 16, 32, 64, 128, 256)
     rooms = [min(budget, everything) // k for k in shares]
     best = Plan((), budget, math.inf if len(load.records) else 0.0)
     seen = set()
