@@ -54,6 +54,8 @@ class Idfg:
             return "not defined in the app"
         if not program.has_code(method):
             return "abstract or native: it has no code"
+        if self.ctx.hierarchy.is_modelled(program.method(method).cls):
+            return "of a library that models stand for; --all-code looks into it"
         if method in self.ctx.graph.methods:
             return "not analysed: the analysis stopped at a limit"
         return "not reached by the analysis"

@@ -157,6 +157,10 @@ class TypeGraph:
         """Whether the app's code counts: it is in the dex, not the run-time's, and of no modelled library."""
         return self._node(t).app is not None
 
+    def is_modelled(self, t: int) -> bool:
+        """Whether it is a class of a modelled library that the app has a copy of."""
+        return self._node(t).copy is not None
+
     def is_known(self, t: int) -> bool:
         """Whether the app or the framework defines it; arrays are known when their elements are."""
         return self._node(self._shape(t)[1]).known

@@ -12,7 +12,7 @@ import click
 from analyzer.limits import Limits
 from gdroid import config
 from gdroid.cli import exits, formats, output, progress
-from gdroid.cli.shared import engine_option, existing, positive
+from gdroid.cli.shared import all_code_option, engine_option, existing, positive
 from gpu.errors import WrongConfiguration
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(config.FORMATS), help="Of the report, where no suffix says it.")
 @engine_option
 @click.option("--rules", metavar="PATH", multiple=True, help="Rule file besides those that ship; may be repeated.")
-@click.option("--all-code", is_flag=True, help="Look into AndroidX, OkHttp and such too, not only at their models.")
+@all_code_option
 @click.option("--fail-on", type=click.Choice(config.GATES), help="Severity that gives exit code 1; default high.")
 @click.option(
     "--timeout", type=float, callback=positive, metavar="SECONDS", help="Wall time for each app; then a partial report."

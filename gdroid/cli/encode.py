@@ -8,14 +8,15 @@ from pathlib import Path
 import click
 
 from gdroid.cli import output, progress
-from gdroid.cli.shared import existing
+from gdroid.cli.shared import all_code_option, existing
 
 
 @click.command("encode")
 @click.argument("app")
 @click.option("-o", "--output", "file", metavar="FILE", required=True, help="The .npz file to write.")
+@all_code_option
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
-def command(app: str, file: str, quiet: bool) -> None:
+def command(app: str, file: str, all_code: bool, quiet: bool) -> None:
     """Write the app's encoded problem, for `gdroid solve`."""
     path, target = existing(Path(app)), Path(file)
     output.writable(target)
@@ -24,7 +25,7 @@ def command(app: str, file: str, quiet: bool) -> None:
     from gdroid.options import Options
 
     with progress.shown(path.name, wanted=not quiet) as callback:
-        problem = apps.load(path, Options(progress=callback)).problem()
+        problem = apps.load(path, Options(progress=callback, all_code=all_code)).problem()
         output.write_with(target, problem.save)
     if not quiet:
         print(f"wrote {target}", file=sys.stderr)

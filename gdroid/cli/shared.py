@@ -22,6 +22,11 @@ engine_option = click.option(
 )
 
 
+all_code_option = click.option(
+    "--all-code", is_flag=True, help="Look into AndroidX, OkHttp and such too, not only at their models."
+)
+
+
 def existing(path: Path) -> Path:
     """The path, if there is something to read."""
     if not path.exists():

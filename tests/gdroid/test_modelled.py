@@ -9,6 +9,7 @@ import pytest
 import gdroid
 from gdroid.app import load
 from gdroid.options import Options
+from gpu.errors import WrongConfiguration
 from tests.analyzer.dex.builder import Class, Code, Method, Writer
 
 RETURN = 0x000E
@@ -89,3 +90,10 @@ def test_data_goes_through_it_and_the_report_says_that_models_stand_for_it(jar: 
         report = gdroid.analyze(jar, all_code=all_code)
         assert [(f.source.location.method, f.sink.location.method) for f in report.findings] == [("main", "main")]
         assert report.stats.modelled_classes == (0 if all_code else 2)
+
+
+def test_who_asks_for_facts_of_it_is_told_how_to_get_them(jar: Path) -> None:
+    method = "Lokio/Pool;->helper()V"
+    with pytest.raises(WrongConfiguration, match="models stand for; --all-code looks into it"):
+        load(jar, Options()).facts_text(method)
+    assert "helper" in load(jar, Options(all_code=True)).facts_text(method)
