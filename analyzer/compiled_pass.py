@@ -7,7 +7,6 @@ know (subtypes, dispatch, library models, the table) they ask for, and go on wit
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -206,36 +205,17 @@ class CompiledPass:
         self.world.push_sites()
         for state in states.values():
             self.start(state)
-        order = {m: i for i, m in enumerate(_callees_first(members, inside))}
         callers: dict[int, list[int]] = {m: [] for m in members}
         for m in members:
             for t in inside[m]:
                 callers[t].append(m)
-        # Sweeps in that order; what a change makes necessary behind the place at hand waits for the next sweep.
-        waiting, later = list(range(len(members))), set[int]()
-        queued = set(waiting)
-        at = list(order)
-        while waiting or later:
-            if not waiting:
-                waiting, queued, later = sorted(later), later, set()
-            i = heapq.heappop(waiting)
-            queued.discard(i)
-            m, state = at[i], states[at[i]]
-            self.solve(state)
-            sid = self.export(state, level)
-            smm = self.world.arrays.smm
-            entries, paths = smm[sid, [lay.SM_ENTRIES, lay.SM_PATHS]].tolist()
-            if level < COARSEST and entries > state.code.shape.cap and (level < 2 or paths > MOST_OWN_PATHS):
-                raise _Coarser(lay.OVER_EXPORT)
-            old = int(mth[m, lay.MT_SUMMARY])
-            if not self._export.same(self.world.arrays, old, sid):
-                mth[m, lay.MT_SUMMARY] = sid
-                for j in sorted({order[c] for c in callers[m]}):
-                    if j <= i:
-                        later.add(j)
-                    elif j not in queued:
-                        heapq.heappush(waiting, j)
-                        queued.add(j)
+        order, pending = _callees_first(members, inside), set(members)
+        while pending:  # sweeps; what a change makes necessary behind the place at hand waits for the next one
+            for m in order:
+                if m in pending:
+                    pending.remove(m)
+                    if self.improve(states[m], level):
+                        pending.update(callers[m])
         for m in members:
             states[m].sid = int(mth[m, lay.MT_SUMMARY])
         found = [(m, self.must(states[m], level)) for m in members]
@@ -247,6 +227,23 @@ class CompiledPass:
         for state in states.values():
             self._contents.add(state)
         return states
+
+    def improve(self, state: MethodState, level: int) -> bool:
+        """Evaluates a method once more; whether its summary grew.
+
+        Raises:
+            _Coarser: a bound was hit.
+        """
+        self.solve(state)
+        sid = self.export(state, level)
+        smm, mth, m = self.world.arrays.smm, self.world.arrays.mth, state.code.shape.method
+        entries, paths = smm[sid, [lay.SM_ENTRIES, lay.SM_PATHS]].tolist()
+        if level < COARSEST and entries > state.code.shape.cap and (level < 2 or paths > MOST_OWN_PATHS):
+            raise _Coarser(lay.OVER_EXPORT)
+        if self._export.same(self.world.arrays, int(mth[m, lay.MT_SUMMARY]), sid):
+            return False
+        mth[m, lay.MT_SUMMARY] = sid
+        return True
 
     def start(self, state: MethodState) -> None:
         """Makes the first rows of a method."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.shape_state import MethodState
 from analyzer.table import Numbering, Place
-from analyzer.world import WorldArrays
+from analyzer.world import WorldArrays, longer
 from gpu.shape import layout as lay
 from gpu.shape.layout import Contents, new_map
 
@@ -30,11 +30,8 @@ class TableContents:
 
     def add(self, state: MethodState) -> None:
         """Adds what a method puts into the table."""
-        world = self._world
-        n = int(world.arrays.hdr[lay.N_TOKENS])
-        if n > len(self._arrays.number):
-            self._arrays = self._arrays.replace(number=_longer(self._arrays.number, 2 * n, -1))
-        while not self._kernels.contribute(world.arrays, state.arrays, self._arrays):
+        self._know_tokens()
+        while not self._kernels.contribute(self._world.arrays, state.arrays, self._arrays):
             self._grow()
 
     def take(self) -> list[tuple[Place, int]]:
@@ -63,18 +60,22 @@ class TableContents:
 
     def _tell(self) -> None:
         """Tells the kernels of tokens that the table met first."""
-        keys, c = self._numbering.keys, self._arrays
-        first = int(c.num[lay.C_TOKENS])
+        keys = self._numbering.keys
+        first = int(self._arrays.num[lay.C_TOKENS])
         gids = [self._world.token(key) for key in keys[first:]]
         while len(keys) > min(len(self._arrays.gid), 64 * self._arrays.held.shape[1]):
             self._grow()
-        n = int(self._world.arrays.hdr[lay.N_TOKENS])
-        if n > len(self._arrays.number):
-            self._arrays = self._arrays.replace(number=_longer(self._arrays.number, 2 * n, -1))
+        self._know_tokens()
         c = self._arrays
         c.gid[first : len(keys)] = gids
         c.number[gids] = np.arange(first, len(keys))
         c.num[lay.C_TOKENS] = len(keys)
+
+    def _know_tokens(self) -> None:
+        """Makes room for a number of each token that there is."""
+        n = int(self._world.arrays.hdr[lay.N_TOKENS])
+        if n > len(self._arrays.number):
+            self._arrays = self._arrays.replace(number=longer(self._arrays.number, 2 * n, -1))
 
     def _grow(self) -> None:
         """Makes room in every array that is nearly full."""
@@ -82,19 +83,13 @@ class TableContents:
         places, tokens = int(c.num[lay.C_PLACES]), int(c.num[lay.C_TOKENS])
         grown: dict[str, Any] = {}
         if places + 1 >= len(c.place):
-            grown["place"] = _longer(c.place, 2 * len(c.place))
-            grown["held"] = _longer(c.held, 2 * len(c.held))
+            grown["place"] = longer(c.place, 2 * len(c.place))
+            grown["held"] = longer(c.held, 2 * len(c.held))
             grown["map"] = new_map(2 * len(c.place))
             self._maps.rehash(c.map, grown["map"])
         if tokens + 1 >= len(c.gid):
-            grown["gid"] = _longer(c.gid, 2 * len(c.gid))
+            grown["gid"] = longer(c.gid, 2 * len(c.gid))
         if tokens + 1 >= 64 * c.held.shape[1]:
             held = grown.get("held", c.held)
             grown["held"] = np.concatenate([held, np.zeros_like(held)], axis=1)
         self._arrays = c.replace(**grown)
-
-
-def _longer(array: Any, n: int, fill: int = 0) -> Any:
-    longer = np.full((n, *array.shape[1:]), fill, array.dtype)
-    longer[: len(array)] = array
-    return longer

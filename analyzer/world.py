@@ -92,21 +92,19 @@ class WorldArrays:
         for name, n in used.items():
             array = getattr(w, name)
             if 2 * int(n) >= len(array):
-                grown[name] = _longer(array, 2 * len(array) + 16)
+                grown[name] = longer(array, 2 * len(array) + 16)
         if 4 * int(w.known[-1, 0]) >= len(w.known):
             grown["known"] = new_map(len(w.known))
             self._maps.rehash(w.known, grown["known"])
         if not grown:  # a summary larger than the room that is left
-            grown = {
-                name: _longer(getattr(w, name), 2 * len(getattr(w, name))) for name in ("smc", "smr", "sml", "smb")
-            }
+            grown = {name: longer(getattr(w, name), 2 * len(getattr(w, name))) for name in ("smc", "smr", "sml", "smb")}
         self.arrays = w.replace(**grown)
 
     def _room(self, name: str, n: int, fill: int = 0) -> Any:
         """An array with room for n entries."""
         array = getattr(self.arrays, name)
         if n > len(array):
-            array = _longer(array, max(n, 2 * len(array)), fill)
+            array = longer(array, max(n, 2 * len(array)), fill)
             self.arrays = self.arrays.replace(**{name: array})
         return array
 
@@ -485,7 +483,8 @@ def names_bits(row: int) -> list[int]:
     return list(bits_of(row))
 
 
-def _longer(array: Any, n: int, fill: int = 0) -> Any:
-    longer = np.full((n, *array.shape[1:]), fill, array.dtype)
-    longer[: len(array)] = array
-    return longer
+def longer(array: Any, n: int, fill: int = 0) -> Any:
+    """A copy of an array with room for n entries."""
+    found = np.full((n, *array.shape[1:]), fill, array.dtype)
+    found[: len(array)] = array
+    return found

@@ -114,10 +114,10 @@ class App:
     def modelled(self) -> Modelled:
         """Libraries in the app that are taken from the models."""
         from analyzer.android.modelled import modelled_in
-        from analyzer.type_graph import Modelled
+        from analyzer.type_graph import NOTHING_MODELLED
 
         if self.options.all_code:
-            return Modelled()
+            return NOTHING_MODELLED
         known = self.knowledge
         return modelled_in(self.program, self.files.manifest, known.modelled, known.analysed)
 

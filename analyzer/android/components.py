@@ -43,7 +43,7 @@ def find(
     for component in _declared(files):
         cls = program.type_find(descriptor_of(component.alias_of or component.name))
         if cls < 0 or not hierarchy.is_app(cls):
-            status = MODELLED if cls >= 0 and program.class_of(cls) is not None else MISSING
+            status = MODELLED if cls >= 0 and hierarchy.is_modelled(cls) else MISSING
             entries.append(ComponentEntry(component, status if component.enabled else DISABLED, -1, ""))
             continue
         if not component.enabled:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from analyzer.type_graph import Modelled
+from analyzer.android.own import package_prefix
+from analyzer.type_graph import NOTHING_MODELLED, Modelled
 
 if TYPE_CHECKING:
     from analyzer.container import Manifest
@@ -20,6 +21,6 @@ def modelled_in(
     Where the app at hand is such a library, or where there is nothing else, its code is what is asked about.
     `analysed`: packages in them whose code counts.
     """
-    package = "" if manifest is None else f"L{manifest.package.replace('.', '/')}/"
+    package = package_prefix(manifest)
     found = Modelled(tuple(prefix for prefix in libraries if not package.startswith(prefix)), tuple(analysed))
-    return Modelled() if all(found.holds(program.type_name(c.type)) for c in program.classes) else found
+    return NOTHING_MODELLED if all(found.holds(program.type_name(c.type)) for c in program.classes) else found

@@ -21,6 +21,11 @@ def _is_obfuscated(descriptor: str) -> bool:
     return len(first) == 1 or len(first[0]) == 1
 
 
+def package_prefix(manifest: Manifest | None) -> str:
+    """Descriptor prefix of the package that a manifest names, such as 'La/b/'; '' without one."""
+    return "" if manifest is None else f"L{manifest.package.replace('.', '/')}/"
+
+
 class Own:
     """Decides by package: the manifest's, the components', and, where packages are obfuscated, single letters.
 
@@ -33,7 +38,7 @@ class Own:
         """`libraries`: descriptor prefixes such as 'Landroidx/'."""
         self._program = program
         self._libraries = tuple(sorted(libraries))
-        self._package = "" if manifest is None else f"L{manifest.package.replace('.', '/')}/"
+        self._package = package_prefix(manifest)
         if self._package in self._libraries:
             self._package = ""
         self._prefixes = self._own_prefixes(manifest)

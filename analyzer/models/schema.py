@@ -259,19 +259,14 @@ def _singletons(section: Place, pack: Pack) -> None:
         pack.singletons[key.text()] = [entry["type"].parse(text.class_descriptor, "a class name"), component]
 
 
-def _libraries(section: Place, pack: Pack) -> None:
-    for p in section.list("a list of package prefixes"):
-        pack.libraries.append(p.parse(text.class_descriptor, "a package")[:-1] + "/")
+def _packages(name: str) -> Callable[[Place, Pack], None]:
+    """A section that lists packages, into the pack's list of that name."""
 
+    def read(section: Place, pack: Pack) -> None:
+        for p in section.list("a list of package prefixes"):
+            getattr(pack, name).append(p.parse(text.class_descriptor, "a package")[:-1] + "/")
 
-def _modelled(section: Place, pack: Pack) -> None:
-    for p in section.list("a list of package prefixes"):
-        pack.modelled.append(p.parse(text.class_descriptor, "a package")[:-1] + "/")
-
-
-def _analysed(section: Place, pack: Pack) -> None:
-    for p in section.list("a list of package prefixes"):
-        pack.analysed.append(p.parse(text.class_descriptor, "a package")[:-1] + "/")
+    return read
 
 
 def _callbacks(section: Place, pack: Pack) -> None:
@@ -321,8 +316,6 @@ _SECTIONS: dict[str, Callable[[Place, Pack], None]] = {
     "groups": _groups,
     "conditions": _conditions,
     "singletons": _singletons,
-    "libraries": _libraries,
-    "modelled": _modelled,
-    "analysed": _analysed,
+    **{name: _packages(name) for name in ("libraries", "modelled", "analysed")},
     "constants": _constants,
 }
