@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from analyzer.android.code import Code
 from analyzer.android.kit import Kit
@@ -41,7 +42,7 @@ def callbacks_of_class(kit: Kit, cls: int, methods: Sequence[int], number: int =
     """A method that runs callbacks of one class, in any order, on an object that the framework has."""
     code = Code(kit.program, ())
     me = kit.escaped(code, cls)
-    _loop(code, [lambda m=m: kit.call_on(code, me, m) for m in methods])  # type: ignore[misc]
+    _loop(code, [partial(kit.call_on, code, me, m) for m in methods])
     return kit.add(ENV, f"callbacks{number or ''}:{dotted(kit.program.type_name(cls))}", "()V", code)
 
 
@@ -51,12 +52,12 @@ def unknown_callers(kit: Kit, cls: int, methods: Sequence[int]) -> int:
     arms: list[Callable[[], object]] = []
     if not kit.hierarchy.is_abstract(cls):
         for constructor in kit.constructors(cls):
-            arms.append(lambda c=constructor: code.sput(kit.static(ESCAPED), kit.make(code, cls, c)))  # type: ignore[misc]
+            arms.append(partial(_hand_out_new, kit, code, cls, constructor))
     for m in methods:
         if kit.program.is_static(m):
-            arms.append(lambda m=m: kit.call_on(code, code.null(), m))  # type: ignore[misc]
+            arms.append(partial(_call_on_nothing, kit, code, m))
         else:
-            arms.append(lambda m=m: kit.call_on(code, kit.escaped(code, cls), m))  # type: ignore[misc]
+            arms.append(partial(_call_on_escaped, kit, code, cls, m))
     _loop(code, arms)
     return kit.add(ENV, f"methods:{dotted(kit.program.type_name(cls))}", "()V", code)
 
@@ -72,14 +73,26 @@ def root(
     code = Code(kit.program, ())
     arms: list[Callable[[], object]] = []
     for m in initialisers:
-        arms.append(lambda m=m: code.call(CallKind.STATIC, m, []))  # type: ignore[misc]
+        arms.append(partial(code.call, CallKind.STATIC, m, []))
     for m in environments:
-        arms.append(lambda m=m: kit.call_on(code, code.null(), m))  # type: ignore[misc]
+        arms.append(partial(_call_on_nothing, kit, code, m))
     for cls in sorted(own_callbacks):
         for m in own_callbacks[cls]:
-            arms.append(lambda cls=cls, m=m: kit.call_on(code, kit.escaped(code, cls), m))  # type: ignore[misc]
+            arms.append(partial(_call_on_escaped, kit, code, cls, m))
     _loop(code, arms)
     return kit.add(ENV, f"app{number or ''}", "()V", code)
+
+
+def _hand_out_new(kit: Kit, code: Code, cls: int, constructor: int) -> None:
+    code.sput(kit.static(ESCAPED), kit.make(code, cls, constructor))
+
+
+def _call_on_nothing(kit: Kit, code: Code, method: int) -> None:
+    kit.call_on(code, code.null(), method)
+
+
+def _call_on_escaped(kit: Kit, code: Code, cls: int, method: int) -> None:
+    kit.call_on(code, kit.escaped(code, cls), method)
 
 
 def _loop(code: Code, arms: Sequence[Callable[[], object]]) -> None:

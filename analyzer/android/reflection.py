@@ -9,6 +9,7 @@ name stands there too. Names that are computed are not found.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
@@ -94,7 +95,7 @@ class Reflection:
         _, receiver, array = code.parameters
         result: Value = code.unknown(ref.ret)
         for target in targets:
-            result = code.maybe(lambda target=target: self._call(code, target, receiver, array), result)  # type: ignore[misc]
+            result = code.maybe(partial(self._call, code, target, receiver, array), result)
         code.ret(result)
         descriptor = f"({''.join(map(p.type_name, (ref.cls, *ref.params)))}){p.type_name(ref.ret)}"
         return kit.add(SHIM, f"invoke@{p.signature(site[0])}:{site[1]}", descriptor, code)

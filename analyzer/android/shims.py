@@ -12,6 +12,8 @@ else an unknown value of the return type.
 
 from __future__ import annotations
 
+from functools import partial
+
 from analyzer.android.code import Code, Value
 from analyzer.android.kit import Kit
 from analyzer.android.library import Library
@@ -99,7 +101,7 @@ class Shims:
             results.append(code.unknown(ref.ret))
         result = code.null()
         for value in results:
-            result = code.maybe(lambda value=value: value, result)  # type: ignore[misc]
+            result = code.maybe(partial(_known, value), result)
         code.ret(result if returns else None)
         descriptor = f"({''.join(map(p.type_name, types))}){p.type_name(ref.ret)}"
         name = f"{dotted(p.type_name(ref.cls))}.{ref.name}@{p.signature(site[0])}:{site[1]}"
@@ -205,3 +207,7 @@ class _Places:
 def _without_key(name: str) -> str:
     """Elements with a constant key count as elements with any key here."""
     return "$elem" if name.startswith("$elem[") else name
+
+
+def _known(value: Value) -> Value:
+    return value
